@@ -1,0 +1,1 @@
+"""Generator of libredline.so's shims: header -> model -> policy -> emitted files."""

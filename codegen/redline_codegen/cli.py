@@ -1,0 +1,159 @@
+"""redline-codegen: from hip_runtime_api.h and policies.yaml to the committed files of libredline.so."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import rocm
+from .emit import read_text, render, write_atomically, write_files
+from .errors import InputError
+from .explain import explain, stats
+from .inputs import read_api, read_snapshots, snapshot_path
+from .model import Api
+from .policy import Policy, check_policy, load_policy
+from .snapshot import to_text
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except InputError as error:
+        print(f"redline-codegen: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def run_generate(arguments: argparse.Namespace) -> int:
+    files, source = _rendered(arguments)
+    changed = write_files(files, arguments.root)
+    print(f"Read {source}.")
+    print(f"{len(files)} files, {len(changed)} changed" + "".join(f"\n  {path}" for path in changed))
+    return 0
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    files, source = _rendered(arguments)
+    differing = 0
+    for path, text in files.items():
+        committed = read_text(arguments.root / path)
+        if committed != text:
+            differing += 1
+            sys.stdout.writelines(_line_diff(path, committed or "", text))
+    print(f"Read {source}.")
+    print(f"{len(files)} files, {differing} differ from what would be generated")
+    return 1 if differing else 0
+
+
+def run_snapshot(arguments: argparse.Namespace) -> int:
+    api, source = read_api(arguments.header, arguments.library, arguments.root)
+    target = arguments.output or snapshot_path(arguments.root, api.release)
+    text = to_text(api)
+    changed = read_text(target) != text
+    if changed:
+        write_atomically(target, text)
+    print(f"Read {source}.")
+    print(f"{target} {'written' if changed else 'unchanged'}")
+    return 0
+
+
+def run_stats(arguments: argparse.Namespace) -> int:
+    api, policy, _, source = _inputs(arguments)
+    counts = stats(api, policy)
+    if arguments.json:
+        print(json.dumps(counts, indent=1))
+        return 0
+    print(f"Read {source}.")
+    for key, value in counts.items():
+        if isinstance(value, dict):
+            print(_bold(key.replace("_", " ")))
+            for name, number in value.items():
+                print(f"  {number:5d}  {name}")
+        else:
+            print(f"{_bold(key.replace('_', ' '))}: {value}")
+    return 0
+
+
+def run_explain(arguments: argparse.Namespace) -> int:
+    api, policy, snapshots, _ = _inputs(arguments)
+    facts = explain(arguments.name, api, policy, snapshots)
+    if arguments.json:
+        print(json.dumps(facts, indent=1))
+        return 0
+    for key, value in facts.items():
+        shown = "yes" if value is True else "no" if value is False else value
+        for line in shown if isinstance(shown, list) else [shown]:
+            if line is not None:
+                print(f"{_bold(f'{key:14}'.replace('_', ' '))} {line}")
+    return 0
+
+
+def _inputs(arguments: argparse.Namespace) -> tuple[Api, Policy, list[Api], str]:
+    """What every command but `snapshot` reads, checked against each other."""
+    policy = load_policy(arguments.root / "policies.yaml")
+    snapshots = read_snapshots(arguments.root)
+    api, source = read_api(arguments.header, arguments.library, arguments.root)
+    check_policy(policy, api, snapshots)
+    return api, policy, snapshots, source
+
+
+def _rendered(arguments: argparse.Namespace) -> tuple[dict[str, str], str]:
+    api, policy, snapshots, source = _inputs(arguments)
+    return render(api, policy, snapshots, arguments.root / "templates"), source
+
+
+def _line_diff(path: str, committed: str, wanted: str) -> Any:
+    return difflib.unified_diff(
+        committed.splitlines(keepends=True), wanted.splitlines(keepends=True), f"{path} (committed)", f"{path} (generated)"
+    )
+
+
+def _bold(text: str) -> str:
+    return f"\033[1m{text}\033[0m" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
+
+
+def _project_root() -> Path:
+    """The nearest folder upwards that has a policy, else the current one."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "policies.yaml").is_file()), here)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="redline-codegen",
+        description="Generates the shims of libredline.so from hip_runtime_api.h and policies.yaml.",
+        epilog="Without --header/--library the first of these is read: HIP_HEADER/HIP_LIBRARY, ROCM_PATH, /opt/rocm*, the "
+        "system's include folders, what `redline-codegen rocm` fetched, the newest snapshot in api/. "
+        "Exit codes: 0 done, 1 bad input or differences found, 2 wrong usage.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    sources = argparse.ArgumentParser(add_help=False)
+    sources.add_argument("--header", type=Path, metavar="FILE", help="hip_runtime_api.h, or the include folder above hip/")
+    sources.add_argument("--library", type=Path, metavar="FILE", help="the libamdhip64.so whose version nodes count")
+    sources.add_argument("--root", type=Path, default=_project_root(), metavar="DIR", help="project folder (%(default)s)")
+    printed = argparse.ArgumentParser(add_help=False)
+    printed.add_argument("--json", action="store_true", help="print JSON")
+
+    def command(name: str, run: Any, text: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text, parents=list(parents))
+        made.set_defaults(run=run)
+        return made
+
+    command("generate", run_generate, "Write generated/ and docs/policy.md, only what differs.", sources)
+    command("check", run_check, "Generate in memory and print a line diff against what is committed.", sources)
+    made = command("snapshot", run_snapshot, "Write the API of one release to api/rocm-<release>.json.", sources)
+    made.add_argument("--output", type=Path, metavar="FILE", help="another file than api/rocm-<release>.json")
+    command("stats", run_stats, "Count entry points by class, header and version node.", sources, printed)
+    made = command("explain", run_explain, "Say all that is known about one entry point.", sources, printed)
+    made.add_argument("name", metavar="NAME", help="entry point, e.g. hipGraphLaunch")
+    made = command("rocm", rocm.run, "Fetch real headers and libraries of several ROCm releases into build/rocm.")
+    rocm.add_arguments(made)
+    return parser

@@ -1,0 +1,73 @@
+"""The system's C compiler as a source of facts: preprocessed text, and the values of constant expressions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+from io import BytesIO
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from .errors import InputError
+
+STANDARD = ["-x", "c", "-std=gnu11", "-D__HIP_PLATFORM_AMD__"]
+
+# pycparser knows C11 without the GNU extensions that libc's headers and HIP's use; each of these removes one.
+FOR_PYCPARSER = [
+    "-D__attribute__(x)=",
+    "-D__extension__=",
+    "-D__restrict=",
+    "-D__inline=inline",
+    "-D__asm__(x)=",
+]
+
+
+def find_compiler() -> str:
+    """The C compiler: `CC` if set, else cc, gcc or clang."""
+    chosen = os.environ.get("CC")
+    candidates = [chosen] if chosen else ["cc", "gcc", "clang"]
+    for candidate in candidates:
+        if shutil.which(candidate):
+            return candidate
+    raise InputError(f"No C compiler found (looked for {', '.join(candidates)}); install gcc or clang or set CC.")
+
+
+def preprocess(includes: list[str], include_folders: list[Path]) -> str:
+    """Text for pycparser of a file that includes `includes`, with line markers and `#define` lines kept."""
+    source = "".join(f"#include <{name}>\n" for name in includes)
+    arguments = [*STANDARD, "-E", "-dD", *FOR_PYCPARSER, *(f"-I{folder}" for folder in include_folders), "-"]
+    return _run(arguments, source).decode()
+
+
+def evaluate(includes: list[str], include_folders: list[Path], expressions: list[str]) -> list[int]:
+    """Values of integer constant expressions, as the compiler computes them after `includes`."""
+    if not expressions:
+        return []
+    lines = [f"#include <{name}>" for name in includes]
+    lines += ["const long long redline_values[] = {", *(f"(long long)({e})," for e in expressions), "};"]
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "values.o"
+        arguments = [*STANDARD, "-w", "-c", "-o", str(target), *(f"-I{f}" for f in include_folders), "-"]
+        _run(arguments, "\n".join(lines) + "\n")
+        image = ELFFile(BytesIO(target.read_bytes()))
+        symbol = image.get_section_by_name(".symtab").get_symbol_by_name("redline_values")[0]
+        data = image.get_section(symbol["st_shndx"]).data()
+    start = symbol["st_value"]
+    order = "<" if image.little_endian else ">"
+    return list(struct.unpack_from(f"{order}{len(expressions)}q", data, start))
+
+
+def _run(arguments: list[str], source: str) -> bytes:
+    command = [find_compiler(), *arguments]
+    done = subprocess.run(
+        command, input=source.encode(), capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"}
+    )
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").splitlines()
+        first = next((line for line in lines if "error" in line), lines[0] if lines else "no message")
+        raise InputError(f"The C compiler refused the header: {first}")
+    return done.stdout

@@ -1,0 +1,161 @@
+"""Finds the headers and libraries to read, in a fixed order, and says which was used."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .errors import InputError
+from .header import HIP, HSA, hip_version, read_headers
+from .model import Api, release_key
+from .snapshot import read_snapshot
+from .symbols import read_library
+
+HEADER = Path("hip/hip_runtime_api.h")
+_LIBRARY_FOLDERS = ("lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One place that has HIP. `include` is the folder above `hip/`; libraries are None where not found."""
+
+    include: Path
+    hip_library: Path | None
+    hsa_library: Path | None
+    origin: str
+
+
+def read_api(
+    header: Path | None, library: Path | None, root: Path, environment: dict[str, str] | None = None
+) -> tuple[Api, str]:
+    """The API of the first source that exists, and a sentence that names it.
+
+    The order is: the given paths, HIP_HEADER and HIP_LIBRARY, ROCM_PATH, /opt/rocm*, the system's include folders, what
+    `make rocm` fetched, and the newest snapshot in `root`/api.
+    """
+    environment = dict(os.environ) if environment is None else environment
+    snapshots = read_snapshots(root)
+    installation = find_installation(header, library, root, environment)
+    if installation is None:
+        if not snapshots:
+            raise InputError(f"No HIP header was found and {root / 'api'} holds no snapshot; run `make rocm`.")
+        return snapshots[-1], f"snapshot {snapshot_path(root, snapshots[-1].release).name} (no ROCm was found)"
+    api = api_of(installation, snapshots)
+    shown = installation.include / HEADER
+    return api, f"{shown} of ROCm {api.release} ({installation.origin})"
+
+
+def api_of(installation: Installation, snapshots: list[Api]) -> Api:
+    """Reads headers and libraries of one installation.
+
+    Where a library or the HSA headers are absent, the snapshot of the same HIP version supplies that part: it was made
+    from the release's own files.
+    """
+    folders = [installation.include]
+    version = hip_version(folders)
+    twin = next((known for known in snapshots if known.hip_version == version), None)
+    release = _release_label(installation.include) or (twin.release if twin else version)
+    parts = {"hip": read_headers(HIP, folders)}
+    if (installation.include / HSA.includes[0]).is_file():
+        parts["hsa"] = read_headers(HSA, folders)
+    elif twin and "hsa" in twin.parts:
+        parts["hsa"] = twin.parts["hsa"]
+    for name, path in (("hip", installation.hip_library), ("hsa", installation.hsa_library)):
+        if name in parts:
+            known = twin.parts[name].library if twin and name in twin.parts else None
+            parts[name] = replace(parts[name], library=read_library(path) if path else known)
+    return Api(release, version, parts)
+
+
+def find_installation(
+    header: Path | None, library: Path | None, root: Path, environment: dict[str, str]
+) -> Installation | None:
+    if header or library:
+        return _given(header, library, "--header/--library")
+    from_environment = [environment.get(name) for name in ("HIP_HEADER", "HIP_LIBRARY")]
+    if any(from_environment):
+        given_header, given_library = (Path(value) if value else None for value in from_environment)
+        return _given(given_header, given_library, "HIP_HEADER/HIP_LIBRARY")
+    for prefix, origin in _prefixes(root, environment):
+        found = _below(prefix, origin)
+        if found:
+            return found
+    return None
+
+
+def _prefixes(root: Path, environment: dict[str, str]) -> list[tuple[Path, str]]:
+    prefixes = []
+    if environment.get("ROCM_PATH"):
+        prefixes.append((Path(environment["ROCM_PATH"]), "ROCM_PATH"))
+    installed = sorted(Path("/opt").glob("rocm*"), key=lambda path: release_key(path.name), reverse=True)
+    default = Path("/opt/rocm")
+    prefixes += [(path, str(path)) for path in ([default] if default in installed else []) + installed]
+    prefixes += [(Path(path), "system include folder") for path in ("/usr/local", "/usr")]
+    prefixes += [(path, "fetched by make rocm") for path in fetched(root)]
+    return prefixes
+
+
+def fetched(root: Path) -> list[Path]:
+    """Folders of releases that `make rocm` got with a library, newest first; header-only ones come after."""
+    folders = [path.parent.parent.parent for path in (root / "build" / "rocm").glob(f"*/include/{HEADER}")]
+    newest = sorted(folders, key=lambda path: release_key(path.name), reverse=True)
+    return sorted(newest, key=lambda path: not (path / "lib" / "libhsa-runtime64.so.1").exists())
+
+
+def _below(prefix: Path, origin: str) -> Installation | None:
+    if not (prefix / "include" / HEADER).is_file():
+        return None
+    return Installation(
+        prefix / "include", _library(prefix, "libamdhip64.so"), _library(prefix, "libhsa-runtime64.so"), origin
+    )
+
+
+def _library(prefix: Path, name: str) -> Path | None:
+    for folder in _LIBRARY_FOLDERS:
+        candidates = sorted((prefix / folder).glob(f"{name}*"), key=lambda path: len(path.name))
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+def _given(header: Path | None, library: Path | None, origin: str) -> Installation:
+    if library and not library.is_file():
+        raise InputError("The library does not exist.", library)
+    if header is None:
+        assert library is not None
+        prefix = next((p for p in library.resolve().parents if (p / "include" / HEADER).is_file()), None)
+        if prefix is None:
+            raise InputError("No include/hip/hip_runtime_api.h was found above the library; give --header.", library)
+        header = prefix / "include" / HEADER
+    include = header if (header / HEADER).is_file() else header.parent.parent
+    if not (include / HEADER).is_file():
+        raise InputError("There is no hip/hip_runtime_api.h here; give the header itself or its include folder.", header)
+    beside = _below(include.parent, origin) if include.name == "include" else None
+    hip_library = library or (beside.hip_library if beside else None)
+    hsa_library = beside.hsa_library if beside else None
+    if hsa_library is None and library:
+        hsa_library = next((p for p in sorted(library.parent.glob("libhsa-runtime64.so*")) if p.is_file()), None)
+    return Installation(include, hip_library, hsa_library, origin)
+
+
+def _release_label(include: Path) -> str | None:
+    """ROCm's own label, from `.info/version` beside the include folder."""
+    try:
+        text = (include.parent / ".info" / "version").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    match = re.match(r"\d+(\.\d+)+", text)
+    return match.group() if match else None
+
+
+def snapshot_path(root: Path, release: str) -> Path:
+    return root / "api" / f"rocm-{release}.json"
+
+
+def read_snapshots(root: Path) -> list[Api]:
+    """Every committed snapshot, oldest release first."""
+    found = [read_snapshot(path) for path in (root / "api").glob("rocm-*.json")]
+    return sorted(found, key=lambda api: release_key(api.release))

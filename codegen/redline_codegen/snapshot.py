@@ -1,0 +1,180 @@
+"""A release's API as committed JSON: sorted, one fact a line, with a schema and its version.
+
+`to_text` and `from_text` are inverse, so that generating from a snapshot and from the header it was made of give the
+same bytes. The JSON Schema stands in `api/schema.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+from .model import Api, Enum, Field, Function, Library, Parameter, Part, Record, Symbol
+
+SCHEMA = 1
+
+_SYMBOL = re.compile(r"([^@]+)(@@?)([^@]*)")
+
+
+def to_text(api: Api) -> str:
+    document = {
+        "schema": SCHEMA,
+        "release": api.release,
+        "hip_version": api.hip_version,
+        **{name: _part(part) for name, part in sorted(api.parts.items())},
+    }
+    return _Writer().write(document) + "\n"
+
+
+def from_text(text: str, path: Path) -> Api:
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"Not a snapshot: {error.msg}.", path, error.lineno) from None
+    if not isinstance(document, dict) or "schema" not in document:
+        raise InputError("Not a snapshot: it has no `schema`.", path)
+    if document["schema"] != SCHEMA:
+        raise InputError(f"Snapshot schema {document['schema']} is not the {SCHEMA} that this version reads.", path)
+    try:
+        parts = {name: _read_part(document[name]) for name in ("hip", "hsa") if name in document}
+        api = Api(document["release"], document["hip_version"], parts)
+        if "hip" not in parts or not isinstance(api.release, str) or not isinstance(api.hip_version, str):
+            raise InputError("Not a complete snapshot: `hip`, `release` or `hip_version` is missing.", path)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"Not a complete snapshot: {type(error).__name__} at {error}.", path) from None
+    return api
+
+
+def read_snapshot(path: Path) -> Api:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The snapshot cannot be read ({error}).", path) from None
+    return from_text(text, path)
+
+
+def _part(part: Part) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "functions": {name: _function(f) for name, f in sorted(part.functions.items())},
+        "typedefs": dict(sorted(part.typedefs.items())),
+        "enums": {name: _enum(e) for name, e in sorted(part.enums.items())},
+        "records": {name: _record(r) for name, r in sorted(part.records.items())},
+        "constants": dict(sorted(part.constants.items())),
+        "renames": dict(sorted(part.renames.items())),
+    }
+    if part.library:
+        document["library"] = {
+            "soname": part.library.soname,
+            "nodes": {name: list(parents) for name, parents in sorted(part.library.nodes.items())},
+            "symbols": [str(symbol) for symbol in part.library.symbols],
+        }
+    return document
+
+
+def _function(function: Function) -> dict[str, Any]:
+    return {
+        "returns": function.returns,
+        "parameters": [[p.type, p.name] for p in function.parameters],
+        "header": function.header,
+    }
+
+
+def _enum(enum: Enum) -> dict[str, Any]:
+    return {"tagged": enum.tagged, "enumerators": [[name, value] for name, value in enum.enumerators]}
+
+
+def _record(record: Record) -> dict[str, Any]:
+    head: dict[str, Any] = {"kind": record.kind, "tagged": record.tagged}
+    if record.opaque:
+        return head
+    return {**head, "size": record.size, "alignment": record.alignment, "fields": _fields(record)}
+
+
+def _fields(record: Record) -> list[dict[str, Any]]:
+    listed = []
+    for member in record.fields:
+        document: dict[str, Any] = {"name": member.name, "type": member.type, "offset": member.offset}
+        if member.bits is not None:
+            document["bits"] = member.bits
+        if member.inline:
+            document["inline"] = {"kind": member.inline.kind, "fields": _fields(member.inline)}
+        listed.append(document)
+    return listed
+
+
+def _read_part(document: dict[str, Any]) -> Part:
+    library = document.get("library")
+    return Part(
+        {name: _read_function(name, f) for name, f in document["functions"].items()},
+        dict(document["typedefs"]),
+        {name: _read_enum(name, e) for name, e in document["enums"].items()},
+        {name: _read_record(name, r) for name, r in document["records"].items()},
+        {name: int(value) for name, value in document["constants"].items()},
+        dict(document["renames"]),
+        _read_library(library) if library else None,
+    )
+
+
+def _read_function(name: str, document: dict[str, Any]) -> Function:
+    parameters = tuple(Parameter(parameter, type_text) for type_text, parameter in document["parameters"])
+    return Function(name, document["returns"], parameters, document["header"])
+
+
+def _read_enum(name: str, document: dict[str, Any]) -> Enum:
+    return Enum(name, document["tagged"], tuple((key, int(value)) for key, value in document["enumerators"]))
+
+
+def _read_record(name: str, document: dict[str, Any]) -> Record:
+    return Record(
+        name,
+        document["kind"],
+        document["tagged"],
+        document.get("size"),
+        document.get("alignment"),
+        _read_fields(document.get("fields", [])),
+    )
+
+
+def _read_fields(listed: list[dict[str, Any]]) -> tuple[Field, ...]:
+    fields = []
+    for document in listed:
+        inline = document.get("inline")
+        body = Record("", inline["kind"], False, None, None, _read_fields(inline["fields"])) if inline else None
+        fields.append(Field(document["name"], document["type"], document["offset"], document.get("bits"), body))
+    return tuple(fields)
+
+
+def _read_library(document: dict[str, Any]) -> Library:
+    symbols = []
+    for text in document["symbols"]:
+        match = _SYMBOL.fullmatch(text)
+        if not match:
+            raise ValueError(f"symbol {text!r}")
+        symbols.append(Symbol(match.group(1), match.group(3), match.group(2) == "@@"))
+    nodes = {name: tuple(parents) for name, parents in document["nodes"].items()}
+    return Library(document["soname"], nodes, tuple(symbols))
+
+
+class _Writer:
+    """JSON with one fact a line: containers open up to a depth that is worth a line, leaves stay on theirs."""
+
+    def write(self, value: Any, indent: str = "") -> str:
+        if isinstance(value, dict) and value and not self._is_leaf(value):
+            inner = indent + " "
+            items = (f"{inner}{json.dumps(key)}: {self.write(item, inner)}" for key, item in value.items())
+            return "{\n" + ",\n".join(items) + f"\n{indent}}}"
+        if isinstance(value, list) and value and not self._is_leaf(value):
+            inner = indent + " "
+            return "[\n" + ",\n".join(inner + self.write(item, inner) for item in value) + f"\n{indent}]"
+        return json.dumps(value)
+
+    @staticmethod
+    def _is_leaf(value: Any) -> bool:
+        """A field, an enumerator, a parameter, the parents of a node: short and without containers inside."""
+        items = list(value.values()) if isinstance(value, dict) else value
+        if any(isinstance(item, (dict, list)) for item in items):
+            return False
+        return isinstance(value, list) and len(value) <= 2 or isinstance(value, dict) and "name" in value
