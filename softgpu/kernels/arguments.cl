@@ -8,8 +8,13 @@ __kernel void evaluate(__global ulong *out, struct polynomial p, uint n)
 
     if (i >= n)
         return;
-    ulong x = (ulong)i * p.step, sum = 0;
-    for (uint k = 0; k <= p.degree && k < 4; k++)
-        sum = sum * x + p.coefficient[k];
+    /* By hand: a loop would index the struct and have the compiler move it to local memory. */
+    ulong x = (ulong)i * p.step, sum = p.coefficient[0];
+    if (p.degree > 0)
+        sum = sum * x + p.coefficient[1];
+    if (p.degree > 1)
+        sum = sum * x + p.coefficient[2];
+    if (p.degree > 2)
+        sum = sum * x + p.coefficient[3];
     out[i] = sum + p.bias;
 }

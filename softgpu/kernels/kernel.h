@@ -2,7 +2,8 @@
  * What the test kernels are written in: OpenCL C without a device library, or, included from softgpu/twins/kernels.c,
  * the same text as host C. Names that mean something else on each side are macros here and nowhere else:
  *
- *   get_local_id, get_group_id, get_local_size, get_global_size, get_global_id   as in OpenCL
+ *   get_local_id, get_group_id, get_global_size, get_global_id   as in OpenCL
+ *   get_local_size                     of a full block, also in a partial last one
  *   BARRIER()                          work-group barrier that also orders local memory
  *   STATIC_LDS(type, name, count)      an array in local memory, one per kernel
  *   DYNAMIC_LDS(type, name, count)     the local memory behind it whose size the launch gives, as HIP's extern __shared__

@@ -5,8 +5,7 @@
 
 FIXTURE_CLANG ?= $(firstword $(wildcard build/toolchain/bin/clang) clang-19)
 FIXTURE_TARGETS := gfx1030 gfx1100 gfx1151 gfx1201
-FIXTURE_SOURCES := $(filter-out softgpu/kernels/v4.cl,$(wildcard softgpu/kernels/*.cl))
-FIXTURE_HEADERS := softgpu/kernels/kernel.h softgpu/kernels/arguments.h
+FIXTURE_SOURCES := $(wildcard softgpu/kernels/*.cl softgpu/kernels/*.h)
 FIXTURE_OBJECTS := $(foreach gfx,$(FIXTURE_TARGETS),$(addprefix softgpu/kernels/fixtures/$(gfx)/,kernels.co wave64.co v4.co))
 # No loop unrolling and no symbol table beyond the dynamic one: the files are committed, so they are kept small.
 FIXTURE_FLAGS := -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib -O2 -fno-unroll-loops -Wall -Wextra -Werror \
@@ -14,18 +13,18 @@ FIXTURE_FLAGS := -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib -O2 -fn
 fixture_gfx = $(notdir $(patsubst %/,%,$(dir $@)))
 define fixture_build
 @mkdir -p $(@D)
-$(FIXTURE_CLANG) $(FIXTURE_FLAGS) -mcpu=$(fixture_gfx) $(1) $(filter %.cl,$^) -o $@
+$(FIXTURE_CLANG) $(FIXTURE_FLAGS) -mcpu=$(fixture_gfx) $(1) $< -o $@
 @chmod 644 $@
 endef
 
 .PHONY: fixtures
 fixtures: $(FIXTURE_OBJECTS)
 
-softgpu/kernels/fixtures/%/kernels.co: $(FIXTURE_SOURCES) $(FIXTURE_HEADERS)
+softgpu/kernels/fixtures/%/kernels.co: softgpu/kernels/kernels.cl $(FIXTURE_SOURCES)
 	$(call fixture_build,-mcode-object-version=5)
-softgpu/kernels/fixtures/%/wave64.co: softgpu/kernels/wave.cl $(FIXTURE_HEADERS)
+softgpu/kernels/fixtures/%/wave64.co: softgpu/kernels/wave.cl $(FIXTURE_SOURCES)
 	$(call fixture_build,-mcode-object-version=5 -mwavefrontsize64)
-softgpu/kernels/fixtures/%/v4.co: softgpu/kernels/v4.cl $(FIXTURE_HEADERS)
+softgpu/kernels/fixtures/%/v4.co: softgpu/kernels/v4.cl $(FIXTURE_SOURCES)
 	$(call fixture_build,-mcode-object-version=4 -DCODE_OBJECT_V4)
 
 APP_ROCM ?= build/rocm/7.2.4

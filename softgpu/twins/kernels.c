@@ -1,17 +1,8 @@
 /* The test kernels compiled for the host, and the table that describes them. */
 #include "table.h"
 
-#include "../kernels/basic.cl"
-#include "../kernels/arguments.cl"
-#include "../kernels/sizes.cl"
+#include "../kernels/kernels.cl"
 #include "../kernels/v4.cl"
-#include "../kernels/lds.cl"
-#include "../kernels/atomics.cl"
-#include "../kernels/variables.cl"
-#include "../kernels/grid.cl"
-#include "../kernels/wave.cl"
-#include "../kernels/packet.cl"
-#include "../kernels/scratch.cl"
 
 /* The kernarg segment of OpenCL's ABI is laid out as a C struct of the same types: natural alignment, in order. */
 #define FIELDS_1(A) A a

@@ -85,11 +85,7 @@ static uint32_t packet_grid(uint32_t d)
 
 uint32_t sg_item_local_size(uint32_t d)
 {
-    if (sg_item.hidden)
-        return sg_item.group[d] < hidden_count(d) ? hidden_half(12, d) : hidden_half(18, d);
-
-    uint32_t size = packet_workgroup(d), left = packet_grid(d) - sg_item.group[d] * size;
-    return left < size ? left : size;
+    return sg_item.hidden ? hidden_half(12, d) : packet_workgroup(d);
 }
 
 uint32_t sg_item_global_size(uint32_t d)
