@@ -1,0 +1,27 @@
+/* See fault.h. Compiled only into builds with -DRL_FAULT_INJECTION. */
+#include "fault.h"
+
+#include <stdatomic.h>
+
+static struct {
+    _Atomic uint64_t calls, first, count;
+} sites[RL_FAULT_SITE_COUNT];
+
+void rl_fault_arm(enum rl_fault_site site, uint64_t first, uint64_t count)
+{
+    atomic_store(&sites[site].first, first);
+    atomic_store(&sites[site].count, count);
+    atomic_store(&sites[site].calls, 0);
+}
+
+uint64_t rl_fault_calls(enum rl_fault_site site)
+{
+    return atomic_load(&sites[site].calls);
+}
+
+bool rl_fault(enum rl_fault_site site)
+{
+    uint64_t call = atomic_fetch_add(&sites[site].calls, 1) + 1;
+
+    return call - atomic_load(&sites[site].first) < atomic_load(&sites[site].count);
+}
