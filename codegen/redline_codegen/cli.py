@@ -112,7 +112,10 @@ def _rendered(arguments: argparse.Namespace) -> tuple[dict[str, str], str]:
 
 def _line_diff(path: str, committed: str, wanted: str) -> Any:
     return difflib.unified_diff(
-        committed.splitlines(keepends=True), wanted.splitlines(keepends=True), f"{path} (committed)", f"{path} (generated)"
+        committed.splitlines(keepends=True),
+        wanted.splitlines(keepends=True),
+        f"{path} (committed)",
+        f"{path} (generated)",
     )
 
 
@@ -123,22 +126,29 @@ def _bold(text: str) -> str:
 def _project_root() -> Path:
     """The nearest folder upwards that has a policy, else the current one."""
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / "policies.yaml").is_file()), here)
+    found = next((folder for folder in (here, *here.parents) if (folder / "policies.yaml").is_file()), here)
+    return Path(os.path.relpath(found))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="redline-codegen",
         description="Generates the shims of libredline.so from hip_runtime_api.h and policies.yaml.",
-        epilog="Without --header/--library the first of these is read: HIP_HEADER/HIP_LIBRARY, ROCM_PATH, /opt/rocm*, the "
-        "system's include folders, what `redline-codegen rocm` fetched, the newest snapshot in api/. "
-        "Exit codes: 0 done, 1 bad input or differences found, 2 wrong usage.",
+        epilog="Without --header/--library the first of these is read: HIP_HEADER/HIP_LIBRARY, ROCM_PATH, "
+        "/opt/rocm*, the system's include folders, what `redline-codegen rocm` fetched, the newest snapshot "
+        "in api/. Exit codes: 0 done, 1 bad input or differences found, 2 wrong usage.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     sources = argparse.ArgumentParser(add_help=False)
-    sources.add_argument("--header", type=Path, metavar="FILE", help="hip_runtime_api.h, or the include folder above hip/")
-    sources.add_argument("--library", type=Path, metavar="FILE", help="the libamdhip64.so whose version nodes count")
-    sources.add_argument("--root", type=Path, default=_project_root(), metavar="DIR", help="project folder (%(default)s)")
+    sources.add_argument(
+        "--header", type=Path, metavar="FILE", help="hip_runtime_api.h, or the include folder above hip/"
+    )
+    sources.add_argument(
+        "--library", type=Path, metavar="FILE", help="the libamdhip64.so whose version nodes count"
+    )
+    sources.add_argument(
+        "--root", type=Path, default=_project_root(), metavar="DIR", help="project folder (%(default)s)"
+    )
     printed = argparse.ArgumentParser(add_help=False)
     printed.add_argument("--json", action="store_true", help="print JSON")
 
@@ -148,12 +158,18 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     command("generate", run_generate, "Write generated/ and docs/policy.md, only what differs.", sources)
-    command("check", run_check, "Generate in memory and print a line diff against what is committed.", sources)
-    made = command("snapshot", run_snapshot, "Write the API of one release to api/rocm-<release>.json.", sources)
+    command(
+        "check", run_check, "Generate in memory and print a line diff against what is committed.", sources
+    )
+    made = command(
+        "snapshot", run_snapshot, "Write the API of one release to api/rocm-<release>.json.", sources
+    )
     made.add_argument("--output", type=Path, metavar="FILE", help="another file than api/rocm-<release>.json")
     command("stats", run_stats, "Count entry points by class, header and version node.", sources, printed)
     made = command("explain", run_explain, "Say all that is known about one entry point.", sources, printed)
     made.add_argument("name", metavar="NAME", help="entry point, e.g. hipGraphLaunch")
-    made = command("rocm", rocm.run, "Fetch real headers and libraries of several ROCm releases into build/rocm.")
+    made = command(
+        "rocm", rocm.run, "Fetch real headers and libraries of several ROCm releases into build/rocm."
+    )
     rocm.add_arguments(made)
     return parser

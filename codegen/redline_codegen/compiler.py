@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
@@ -22,6 +23,7 @@ FOR_PYCPARSER = [
     "-D__extension__=",
     "-D__restrict=",
     "-D__inline=inline",
+    "-D__inline__=inline",
     "-D__asm__(x)=",
 ]
 
@@ -33,7 +35,9 @@ def find_compiler() -> str:
     for candidate in candidates:
         if shutil.which(candidate):
             return candidate
-    raise InputError(f"No C compiler found (looked for {', '.join(candidates)}); install gcc or clang or set CC.")
+    raise InputError(
+        f"No C compiler found (looked for {', '.join(candidates)}); install gcc or clang or set CC."
+    )
 
 
 def preprocess(includes: list[str], include_folders: list[Path]) -> str:
@@ -54,7 +58,8 @@ def evaluate(includes: list[str], include_folders: list[Path], expressions: list
         arguments = [*STANDARD, "-w", "-c", "-o", str(target), *(f"-I{f}" for f in include_folders), "-"]
         _run(arguments, "\n".join(lines) + "\n")
         image = ELFFile(BytesIO(target.read_bytes()))
-        symbol = image.get_section_by_name(".symtab").get_symbol_by_name("redline_values")[0]
+        table: Any = image.get_section_by_name(".symtab")
+        symbol = table.get_symbol_by_name("redline_values")[0]
         data = image.get_section(symbol["st_shndx"]).data()
     start = symbol["st_value"]
     order = "<" if image.little_endian else ">"

@@ -72,7 +72,7 @@ def render(api: Api, policy: Policy, snapshots: list[Api], templates: Path) -> d
         "generated/hsa_api.h": ("api.h.j2", _types(api.parts["hsa"], table, "hsa")),
         "generated/native_table.h": ("native_table.h.j2", {"tables": tables}),
         "generated/native_table.c": ("native_table.c.j2", {"tables": tables}),
-        "generated/handlers.h": ("handlers.h.j2", {"handlers": _handlers([*hip, *hsa])}),
+        "generated/handlers.h": ("handlers.h.j2", {"handlers": _handlers(policy, [*hip, *hsa])}),
         "generated/shims_hip.c": ("shims.c.j2", {"shims": hip, "library": "hip"}),
         "generated/shims_hsa.c": ("shims.c.j2", {"shims": hsa, "library": "hsa"}),
         "generated/abi_checks.c": ("abi_checks.c.j2", {"parts": _checked(api, table)}),
@@ -80,7 +80,8 @@ def render(api: Api, policy: Policy, snapshots: list[Api], templates: Path) -> d
         "docs/policy.md": ("policy.md.j2", _report(api, policy, snapshots)),
     }
     return {
-        path: environment.get_template(name).render(**common, **context) for path, (name, context) in files.items()
+        path: environment.get_template(name).render(**common, **context)
+        for path, (name, context) in files.items()
     }
 
 
@@ -115,7 +116,7 @@ def shims(api: Api, policy: Policy, library: str) -> list[Shim]:
 
 
 def natives(api: Api, policy: Policy) -> list[Native]:
-    """What the runtime can call: every classed function that this release declares, and those it names itself."""
+    """What the runtime can call: the classed functions that this release declares, and `called` ones."""
     table = []
     for entry in policy.entries.values():
         function = find_function(policy, entry, api)
@@ -134,14 +135,18 @@ def _require_library(api: Api, library: str) -> dict[str, str]:
     part = api.parts.get(library)
     if part is None or part.library is None:
         which = "libamdhip64" if library == "hip" else "libhsa-runtime64 or its headers"
-        raise InputError(f"No {which} of ROCm {api.release} was found, so version nodes are unknown; give --library.")
+        raise InputError(
+            f"No {which} of ROCm {api.release} was found, so version nodes are unknown; give --library."
+        )
     for symbol in part.library.symbols:
         if symbol.default and not symbol.node:
-            raise InputError(f"{part.library.soname} exports {symbol.name} without a version node; it is not AMD's build.")
+            raise InputError(
+                f"{part.library.soname} exports {symbol.name} without a version node; it is not AMD's build."
+            )
     return {symbol.name: symbol.node for symbol in part.library.symbols if symbol.default}
 
 
-def _handlers(exported: list[Shim]) -> list[Shim]:
+def _handlers(policy: Policy, exported: list[Shim]) -> list[Shim]:
     """One shim a handler name; sharing a handler asks for one signature."""
     seen: dict[str, Shim] = {}
     for shim in exported:
@@ -151,8 +156,9 @@ def _handlers(exported: list[Shim]) -> list[Shim]:
         other = seen.setdefault(name, shim)
         if list(other.function.types) != list(shim.function.types):
             raise InputError(
-                f"Handler {name} serves {other.entry.name} and {shim.entry.name}, whose signatures differ (line "
-                f"{shim.entry.line} of the policy)."
+                f"Handler {name} serves {other.entry.name} and {shim.entry.name}, whose signatures differ.",
+                policy.path,
+                shim.entry.line,
             )
     return list(seen.values())
 
@@ -217,7 +223,9 @@ def _body(fields: tuple[Field, ...], indent: str) -> str:
         if member.inline:
             inner = _body(member.inline.fields, indent + "    ")
             suffix = declare(member.type.removeprefix(member.inline.kind).lstrip() or "", member.name).strip()
-            lines.append(f"{indent}{member.inline.kind} {{\n{inner}{indent}}}{' ' + suffix if suffix else ''};\n")
+            lines.append(
+                f"{indent}{member.inline.kind} {{\n{inner}{indent}}}{' ' + suffix if suffix else ''};\n"
+            )
         else:
             bits = "" if member.bits is None else f" : {member.bits}"
             lines.append(f"{indent}{declare(member.type, member.name)}{bits};\n")
@@ -236,7 +244,9 @@ def _checked(api: Api, table: list[Native]) -> list[dict[str, object]]:
                 "library": library,
                 "records": [(record, list(_offsets(record.fields, ""))) for record in records],
                 "enums": [enum for name, enum in sorted(part.enums.items()) if name in wanted],
-                "functions": [function for function in functions if function.header.startswith(f"{library}/")],
+                "functions": [
+                    function for function in functions if function.header.startswith(f"{library}/")
+                ],
             }
         )
     return parts
@@ -252,13 +262,19 @@ def _offsets(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, int]
 
 def _version_nodes(api: Api, exported: list[Shim]) -> list[dict[str, object]]:
     """Version script: node -> sorted names, each node after the nearest one it inherits that is also ours."""
-    inherits = {node: parents for part in api.parts.values() if part.library for node, parents in part.library.nodes.items()}
+    inherits = {
+        node: parents
+        for part in api.parts.values()
+        if part.library
+        for node, parents in part.library.nodes.items()
+    }
     names: dict[str, list[str]] = {}
     for shim in exported:
         names.setdefault(shim.node, []).append(shim.entry.name)
     ordered = sorted(names, key=lambda node: (node.rpartition("_")[0].lower(), release_key(node)))
     return [
-        {"name": node, "names": sorted(names[node]), "parent": _nearest(node, inherits, set(names))} for node in ordered
+        {"name": node, "names": sorted(names[node]), "parent": _nearest(node, inherits, set(names))}
+        for node in ordered
     ]
 
 
@@ -273,7 +289,7 @@ def _nearest(node: str, inherits: dict[str, tuple[str, ...]], ours: set[str]) ->
 
 
 def _report(api: Api, policy: Policy, snapshots: list[Api]) -> dict[str, object]:
-    """The reviewer's table; a release's cell is the version node, `-` if not declared, `declared` if not exported."""
+    """The reviewer's table: a row for each entry, with a cell for each release."""
     known = [*(s for s in snapshots if s.release != api.release), api]
     known.sort(key=lambda item: release_key(item.release))
     rows = []
@@ -284,6 +300,7 @@ def _report(api: Api, policy: Policy, snapshots: list[Api]) -> dict[str, object]
 
 
 def _cell(api: Api, policy: Policy, entry: Entry) -> str:
+    """The version node, or why there is none."""
     part = api.parts.get(entry.library)
     symbol = part.library.find(entry.name) if part and part.library else None
     if symbol:

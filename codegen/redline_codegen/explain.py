@@ -20,7 +20,9 @@ def explain(name: str, api: Api, policy: Policy, snapshots: list[Api]) -> dict[s
     older = [s.release for s in snapshots for p in s.parts.values() if name in p.functions]
     if function is None and entry is None and not older:
         raise InputError(_unknown(name, api, policy))
-    library = entry.library if entry else next((lib for lib, p in api.parts.items() if name in p.functions), "hip")
+    library = (
+        entry.library if entry else next((lib for lib, p in api.parts.items() if name in p.functions), "hip")
+    )
     found = api.parts[library].library if library in api.parts else None
     symbol = found.find(name) if found else None
     exported = any(shim.entry.name == name for shim in shims(api, policy, library))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
 
@@ -25,6 +26,9 @@ class HeaderSet:
 
 HIP = HeaderSet(("hip/hip_runtime_api.h",), "hip")
 HSA = HeaderSet(("hsa/hsa.h", "hsa/hsa_ext_amd.h"), "hsa")
+
+# pycparser gives its nodes their fields dynamically.
+Node = Any
 
 # Two spellings of one type: gcc and clang accept both, a comparison would not.
 _SPELLINGS = {
@@ -94,7 +98,9 @@ def _own_files(text: str, folder: str, include_folders: list[Path]) -> dict[str,
 
 
 def _parse(text: str) -> c_ast.FileAST:
-    code = "\n".join("" if line.startswith(("#define", "#undef", "#pragma")) else line for line in text.split("\n"))
+    code = "\n".join(
+        "" if line.startswith(("#define", "#undef", "#pragma")) else line for line in text.split("\n")
+    )
     try:
         return c_parser.CParser().parse(code, "<header>")
     except c_parser.ParseError as error:
@@ -108,7 +114,9 @@ def _describe(message: str, code: str) -> str:
         return f"The header does not parse: {message}."
     file, line, what = match.groups()
     source = _source_line(code, file, int(line))
-    return f"{file}:{line}: the header does not parse {what or 'here'}" + (f", in `{source}`." if source else ".")
+    return f"{file}:{line}: the header does not parse {what or 'here'}" + (
+        f", in `{source}`." if source else "."
+    )
 
 
 def _source_line(code: str, file: str, wanted: int) -> str:
@@ -148,8 +156,9 @@ class _Builder:
         self.records: dict[str, Record] = {}
         self.bounds: list[str] = []
 
-    def take(self, node: c_ast.Node) -> None:
-        if isinstance(node, c_ast.FuncDef) or node.coord is None or node.coord.file not in self.own:
+    def take(self, node: Node) -> None:
+        place = node.coord
+        if isinstance(node, c_ast.FuncDef) or place is None or place.file not in self.own:
             return
         if isinstance(node, c_ast.Typedef):
             self._typedef(node)
@@ -158,7 +167,7 @@ class _Builder:
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, (c_ast.Struct, c_ast.Union, c_ast.Enum)):
             self._tag(node.type)
 
-    def _function(self, node: c_ast.Decl) -> None:
+    def _function(self, node: Node) -> None:
         declared = node.type.args.params if node.type.args else []
         parameters = []
         for index, parameter in enumerate(declared):
@@ -166,10 +175,12 @@ class _Builder:
             if text == "void" and not getattr(parameter, "name", None):
                 continue
             parameters.append(Parameter(getattr(parameter, "name", None) or f"argument{index}", text))
-        function = Function(node.name, self._type(node.type.type), tuple(parameters), self.own[node.coord.file])
+        function = Function(
+            node.name, self._type(node.type.type), tuple(parameters), self.own[node.coord.file]
+        )
         self.functions.setdefault(node.name, function)
 
-    def _typedef(self, node: c_ast.Typedef) -> None:
+    def _typedef(self, node: Node) -> None:
         inner = node.type.type if isinstance(node.type, c_ast.TypeDecl) else None
         if isinstance(inner, (c_ast.Struct, c_ast.Union, c_ast.Enum)) and inner.name is None:
             self._named(inner, node.name, tagged=False)
@@ -180,13 +191,13 @@ class _Builder:
         else:
             self.typedefs.setdefault(node.name, text)
 
-    def _tag(self, node: c_ast.Node) -> None:
+    def _tag(self, node: Node) -> None:
         if node.name is None and isinstance(node, c_ast.Enum):
             self._named(node, f"anonymous_{node.values.enumerators[0].name}", tagged=False)
         elif node.name is not None:
             self._named(node, node.name, tagged=True)
 
-    def _named(self, node: c_ast.Node, name: str, tagged: bool) -> None:
+    def _named(self, node: Node, name: str, tagged: bool) -> None:
         if isinstance(node, c_ast.Enum):
             if node.values:
                 values = tuple((item.name, 0) for item in node.values.enumerators)
@@ -196,7 +207,7 @@ class _Builder:
         if name not in self.records or node.decls:
             self.records[name] = record
 
-    def _record(self, node: c_ast.Node, name: str, tagged: bool) -> Record:
+    def _record(self, node: Node, name: str, tagged: bool) -> Record:
         kind = "union" if isinstance(node, c_ast.Union) else "struct"
         fields = tuple(self._field(member) for member in node.decls or ())
         return Record(name, kind, tagged, 0 if node.decls and name else None, None, fields)
@@ -209,12 +220,12 @@ class _Builder:
         bits = int(node.bitsize.value, 0) if node.bitsize else None
         return Field(node.name or "", self._type(node.type), None, bits, inline)
 
-    def _type(self, node: c_ast.Node, inside: str = "") -> str:
+    def _type(self, node: Node, inside: str = "") -> str:
         """C text of a type; `inside` is the declarator built so far, e.g. `(*)`."""
         if isinstance(node, c_ast.PtrDecl):
-            quals = "".join(f" {q}" for q in node.quals if q != "restrict")
+            qualifiers = " ".join(q for q in node.quals if q != "restrict")
             pointed = node.type
-            star = f"*{quals.strip()}{inside}" if not quals else f"*{quals}{inside and ' ' + inside}"
+            star = f"* {qualifiers} {inside}".rstrip() if qualifiers else f"*{inside}"
             if isinstance(pointed, (c_ast.FuncDecl, c_ast.ArrayDecl)):
                 return self._type(pointed, f"({star})")
             return self._type(pointed, star)
@@ -232,7 +243,7 @@ class _Builder:
             return f"{text}{inside}" if inside.startswith(" [") else f"{text} {inside}"
         return self._base(node)
 
-    def _bound(self, node: c_ast.Node | None) -> str:
+    def _bound(self, node: Node) -> str:
         """An array bound: a number, or `@index` into `bounds`, whose value the compiler is asked for."""
         if node is None:
             return ""
@@ -241,7 +252,7 @@ class _Builder:
         self.bounds.append(c_generator.CGenerator().visit(node))
         return f"@{len(self.bounds) - 1}"
 
-    def _base(self, node: c_ast.Node) -> str:
+    def _base(self, node: Node) -> str:
         if isinstance(node, c_ast.IdentifierType):
             text = " ".join(node.names)
             return _SPELLINGS.get(text, text)
@@ -261,7 +272,7 @@ def _with_bounds(type_text: str, bounds: list[int]) -> str:
     return _BOUND.sub(lambda match: str(bounds[int(match.group(1))]), type_text)
 
 
-def _innermost(node: c_ast.Node) -> c_ast.Node:
+def _innermost(node: Node) -> Node:
     while isinstance(node, (c_ast.TypeDecl, c_ast.PtrDecl, c_ast.ArrayDecl)):
         node = node.type
     return node

@@ -32,16 +32,20 @@ def read_api(
 ) -> tuple[Api, str]:
     """The API of the first source that exists, and a sentence that names it.
 
-    The order is: the given paths, HIP_HEADER and HIP_LIBRARY, ROCM_PATH, /opt/rocm*, the system's include folders, what
-    `make rocm` fetched, and the newest snapshot in `root`/api.
+    The order is: the given paths, HIP_HEADER and HIP_LIBRARY, ROCM_PATH, /opt/rocm*, the system's include
+    folders, what `make rocm` fetched, and the newest snapshot in `root`/api.
     """
     environment = dict(os.environ) if environment is None else environment
     snapshots = read_snapshots(root)
     installation = find_installation(header, library, root, environment)
     if installation is None:
         if not snapshots:
-            raise InputError(f"No HIP header was found and {root / 'api'} holds no snapshot; run `make rocm`.")
-        return snapshots[-1], f"snapshot {snapshot_path(root, snapshots[-1].release).name} (no ROCm was found)"
+            raise InputError(
+                f"No HIP header was found and {root / 'api'} holds no snapshot; run `make rocm`."
+            )
+        return snapshots[
+            -1
+        ], f"snapshot {snapshot_path(root, snapshots[-1].release).name} (no ROCm was found)"
     api = api_of(installation, snapshots)
     shown = installation.include / HEADER
     return api, f"{shown} of ROCm {api.release} ({installation.origin})"
@@ -50,8 +54,8 @@ def read_api(
 def api_of(installation: Installation, snapshots: list[Api]) -> Api:
     """Reads headers and libraries of one installation.
 
-    Where a library or the HSA headers are absent, the snapshot of the same HIP version supplies that part: it was made
-    from the release's own files.
+    Where a library or the HSA headers are absent, the snapshot of the same HIP version supplies that part: it
+    was made from the release's own files.
     """
     folders = [installation.include]
     version = hip_version(folders)
@@ -108,7 +112,10 @@ def _below(prefix: Path, origin: str) -> Installation | None:
     if not (prefix / "include" / HEADER).is_file():
         return None
     return Installation(
-        prefix / "include", _library(prefix, "libamdhip64.so"), _library(prefix, "libhsa-runtime64.so"), origin
+        prefix / "include",
+        _library(prefix, "libamdhip64.so"),
+        _library(prefix, "libhsa-runtime64.so"),
+        origin,
     )
 
 
@@ -128,16 +135,22 @@ def _given(header: Path | None, library: Path | None, origin: str) -> Installati
         assert library is not None
         prefix = next((p for p in library.resolve().parents if (p / "include" / HEADER).is_file()), None)
         if prefix is None:
-            raise InputError("No include/hip/hip_runtime_api.h was found above the library; give --header.", library)
+            raise InputError(
+                "No include/hip/hip_runtime_api.h was found above the library; give --header.", library
+            )
         header = prefix / "include" / HEADER
     include = header if (header / HEADER).is_file() else header.parent.parent
     if not (include / HEADER).is_file():
-        raise InputError("There is no hip/hip_runtime_api.h here; give the header itself or its include folder.", header)
+        raise InputError(
+            "There is no hip/hip_runtime_api.h here; give the header itself or its include folder.", header
+        )
     beside = _below(include.parent, origin) if include.name == "include" else None
     hip_library = library or (beside.hip_library if beside else None)
     hsa_library = beside.hsa_library if beside else None
     if hsa_library is None and library:
-        hsa_library = next((p for p in sorted(library.parent.glob("libhsa-runtime64.so*")) if p.is_file()), None)
+        hsa_library = next(
+            (p for p in sorted(library.parent.glob("libhsa-runtime64.so*")) if p.is_file()), None
+        )
     return Installation(include, hip_library, hsa_library, origin)
 
 

@@ -1,6 +1,6 @@
 """The typed model of one release's API: what every other module of the generator reads.
 
-Types are C text without a name (`hipGraphNode_t *`, `void (*)(void *)`, `char [256]`); `declare` puts a name in.
+Types are C text without a name (`hipGraphNode_t *`, `void (*)(void *)`, `char [256]`); `declare` adds one.
 Sizes, offsets and alignments are bytes as the compiler reports them for the machine the generator runs on.
 """
 

@@ -31,7 +31,7 @@ _CHANGES = re.compile(r"Set|Add|Remove|Update|Destroy|Release|Retain|Exchange|Co
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """`record` makes an object through out parameter `parameter`; otherwise `parameter` holds what is changed."""
+    """`record` makes an object through out parameter `parameter`; else `parameter` holds what is changed."""
 
     kind: str
     object: str
@@ -81,7 +81,7 @@ class Policy:
 
 
 def needs_class(function: Function, part: Part) -> bool:
-    """Whether the function touches a graph, node, exec, capture or user-object type, directly or in a struct."""
+    """Whether the function touches a graph, node, exec, capture or user-object type, be it in a struct."""
     if _GRAPH_NAME.fullmatch(function.name):
         return True
     if any(_GRAPH_TYPE.fullmatch(name) for text in function.types for name in names_in(text)):
@@ -132,7 +132,9 @@ class _Reader:
     def policy(self, root: yaml.Node | None) -> Policy:
         if root is None:
             raise InputError("The policy is empty.", self.path)
-        keys = self._mapping(root, "the policy", {"version", "entry_points", "declared", "called", "acknowledged"})
+        keys = self._mapping(
+            root, "the policy", {"version", "entry_points", "declared", "called", "acknowledged"}
+        )
         version = self._required(root, keys, "version")
         if self._scalar(version, "int", "version") != "1":
             raise self._error("`version` must be 1", version)
@@ -148,7 +150,9 @@ class _Reader:
             if name_text in entries:
                 raise self._error(f"{name_text} has a class, so it need not stand in `called`", node)
             called[name_text] = _line(node)
-        acknowledged = [self._acknowledgement(node) for node in self._sequence(keys.get("acknowledged"), "acknowledged")]
+        acknowledged = [
+            self._acknowledgement(node) for node in self._sequence(keys.get("acknowledged"), "acknowledged")
+        ]
         return Policy(self.path, entries, declared, called, tuple(acknowledged))
 
     def _entry(self, name: yaml.Node, node: yaml.Node) -> Entry:
@@ -159,11 +163,16 @@ class _Reader:
         why = self._text(self._required(node, keys, "why", name.value), "why")
         handler = self._text(keys["handler"], "handler") if "handler" in keys else None
         if handler is not None and not re.fullmatch(r"rl_[a-z0-9_]+", handler):
-            raise self._error(f"handler `{handler}` is not a name of the runtime, rl_ and small letters", keys["handler"])
-        strongest = max((CLASSES.index("create-record" if e.makes else "invalidate") for e in effects), default=0)
+            raise self._error(
+                f"handler `{handler}` is not a name of the runtime, rl_ and small letters", keys["handler"]
+            )
+        strongest = max(
+            (CLASSES.index("create-record" if e.makes else "invalidate") for e in effects), default=0
+        )
         if CLASSES[strongest] != policy_class:
             raise self._error(
-                f"{name.value} is classed {policy_class}, but its strongest effect is {CLASSES[strongest]}", keys["class"]
+                f"{name.value} is classed {policy_class}, but its strongest effect is {CLASSES[strongest]}",
+                keys["class"],
             )
         return Entry(name.value, library, policy_class, effects, handler, " ".join(why.split()), _line(name))
 
@@ -192,7 +201,9 @@ class _Reader:
 
     def _acknowledgement(self, node: yaml.Node) -> Acknowledgement:
         keys = self._mapping(node, "an acknowledgement", {"fingerprint", "why", "until"})
-        fingerprint = self._text(self._required(node, keys, "fingerprint", "an acknowledgement"), "fingerprint")
+        fingerprint = self._text(
+            self._required(node, keys, "fingerprint", "an acknowledgement"), "fingerprint"
+        )
         why = self._text(self._required(node, keys, "why", "an acknowledgement"), "why")
         until = None
         if "until" in keys:
@@ -205,7 +216,9 @@ class _Reader:
         found: dict[str, yaml.Node] = {}
         for key, value in self._items(node, what):
             if key.value not in allowed:
-                raise self._error(f"{what} has an unknown key `{key.value}` (known: {', '.join(sorted(allowed))})", key)
+                raise self._error(
+                    f"{what} has an unknown key `{key.value}` (known: {', '.join(sorted(allowed))})", key
+                )
             found[key.value] = value
         return found
 
@@ -230,7 +243,9 @@ class _Reader:
             raise self._error(f"{what} must be a list", node)
         return list(node.value)
 
-    def _required(self, node: yaml.Node, keys: dict[str, yaml.Node], key: str, what: str = "the policy") -> yaml.Node:
+    def _required(
+        self, node: yaml.Node, keys: dict[str, yaml.Node], key: str, what: str = "the policy"
+    ) -> yaml.Node:
         if key not in keys:
             raise self._error(f"{what} has no `{key}`", node)
         return keys[key]
@@ -279,10 +294,14 @@ def check_policy(policy: Policy, api: Api, snapshots: list[Api]) -> None:
             for effect in entry.effects:
                 _check_effect(policy, entry, effect, function)
         elif not any(find_function(policy, entry, known) for known in snapshots):
-            raise InputError(f"{entry.name} is declared by no header of any known release.", policy.path, entry.line)
+            raise InputError(
+                f"{entry.name} is declared by no header of any known release.", policy.path, entry.line
+            )
     for name, line in policy.called.items():
         if not any(name in part.functions for part in api.parts.values()):
-            raise InputError(f"{name} is called by the runtime, but no header declares it.", policy.path, line)
+            raise InputError(
+                f"{name} is called by the runtime, but no header declares it.", policy.path, line
+            )
     for name in policy.declared:
         if name not in policy.entries:
             raise InputError(f"{name} is declared in the policy but has no class.", policy.path)
@@ -303,7 +322,9 @@ def _check_effect(policy: Policy, entry: Entry, effect: Effect, function: Functi
             raise InputError(message, policy.path, effect.line)
         if type_wanted and types[name] != type_wanted:
             what = f"gives out a {effect.object}" if effect.makes else f"names a {effect.object}"
-            message = f"{entry.name}: `{name}` is `{types[name]}`, but an effect that {what} needs `{type_wanted}`."
+            message = (
+                f"{entry.name}: `{name}` is `{types[name]}`, but an effect that {what} needs `{type_wanted}`."
+            )
             raise InputError(message, policy.path, effect.line)
 
 

@@ -1,7 +1,7 @@
 """A release's API as committed JSON: sorted, one fact a line, with a schema and its version.
 
-`to_text` and `from_text` are inverse, so that generating from a snapshot and from the header it was made of give the
-same bytes. The JSON Schema stands in `api/schema.json`.
+`to_text` and `from_text` are inverse, so that generating from a snapshot and from the header it was made of
+give the same bytes. The JSON Schema stands in `api/schema.json`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def from_text(text: str, path: Path) -> Api:
     if not isinstance(document, dict) or "schema" not in document:
         raise InputError("Not a snapshot: it has no `schema`.", path)
     if document["schema"] != SCHEMA:
-        raise InputError(f"Snapshot schema {document['schema']} is not the {SCHEMA} that this version reads.", path)
+        raise InputError(
+            f"Snapshot schema {document['schema']} is not the {SCHEMA} that this version reads.", path
+        )
     try:
         parts = {name: _read_part(document[name]) for name in ("hip", "hsa") if name in document}
         api = Api(document["release"], document["hip_version"], parts)
@@ -142,8 +144,12 @@ def _read_fields(listed: list[dict[str, Any]]) -> tuple[Field, ...]:
     fields = []
     for document in listed:
         inline = document.get("inline")
-        body = Record("", inline["kind"], False, None, None, _read_fields(inline["fields"])) if inline else None
-        fields.append(Field(document["name"], document["type"], document["offset"], document.get("bits"), body))
+        body = (
+            Record("", inline["kind"], False, None, None, _read_fields(inline["fields"])) if inline else None
+        )
+        fields.append(
+            Field(document["name"], document["type"], document["offset"], document.get("bits"), body)
+        )
     return tuple(fields)
 
 
@@ -159,7 +165,7 @@ def _read_library(document: dict[str, Any]) -> Library:
 
 
 class _Writer:
-    """JSON with one fact a line: containers open up to a depth that is worth a line, leaves stay on theirs."""
+    """JSON with one fact a line: containers open up, leaves stay on one line."""
 
     def write(self, value: Any, indent: str = "") -> str:
         if isinstance(value, dict) and value and not self._is_leaf(value):
@@ -177,4 +183,4 @@ class _Writer:
         items = list(value.values()) if isinstance(value, dict) else value
         if any(isinstance(item, (dict, list)) for item in items):
             return False
-        return isinstance(value, list) and len(value) <= 2 or isinstance(value, dict) and "name" in value
+        return (isinstance(value, list) and len(value) <= 2) or (isinstance(value, dict) and "name" in value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -26,10 +27,10 @@ def read_library(path: Path) -> Library:
 
 
 def _read(image: ELFFile, path: Path) -> Library:
-    dynamic = image.get_section_by_name(".dynamic")
-    symbols = image.get_section_by_name(".dynsym")
-    versions = image.get_section_by_name(".gnu.version")
-    definitions = image.get_section_by_name(".gnu.version_d")
+    sections: list[Any] = [
+        image.get_section_by_name(name) for name in (".dynamic", ".dynsym", ".gnu.version", ".gnu.version_d")
+    ]
+    dynamic, symbols, versions, definitions = sections
     if not (dynamic and symbols):
         raise InputError("Not a shared library: it has no dynamic symbols.", path)
     soname = next((tag.soname for tag in dynamic.iter_tags("DT_SONAME")), path.name)
