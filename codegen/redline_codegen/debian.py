@@ -190,9 +190,14 @@ def _apt(command: Sequence[str], config: Path | None = None, cwd: Path | None = 
             f"this machine has no {command[0]}; packages can only be fetched with Debian's apt"
         ) from None
     if done.returncode:
-        lines = [line[2:].strip() for line in done.stderr.splitlines() if line.startswith("E:")]
-        raise DebianError(f"{command[0]} says: {(lines or [done.stderr.strip() or 'unknown error'])[0]}")
+        raise DebianError(f"{command[0]} says: {_reason(done.stderr)}")
     return done.stdout
+
+
+def _reason(stderr: str) -> str:
+    """The first error that apt reports, without the address, which says less than the reason behind it."""
+    lines = [line[2:].strip() for line in stderr.splitlines() if line.startswith("E:")] or [stderr.strip()]
+    return re.sub(r"^Failed to fetch \S+\s+", "", lines[0]) or "unknown error"
 
 
 def system_archive(mirror: str | None = None) -> Archive:
@@ -367,11 +372,18 @@ class Suite:
 
 
 def first_carrier(suites: Iterable[Suite], wanted: Dependency) -> tuple[Suite, Package] | None:
-    """The first suite that has the package in a version that will do."""
+    """The first suite with a version that will do; an unreadable one is an error only if no other has it."""
+    failure: DebianError | None = None
     for suite in suites:
-        package = suite.package(wanted.name)
+        try:
+            package = suite.package(wanted.name)
+        except DebianError as error:
+            failure = failure or error
+            continue
         if package is not None and satisfies(package.version, wanted):
             return suite, package
+    if failure is not None:
+        raise failure
     return None
 
 

@@ -143,7 +143,10 @@ def fetch_comgr(root: Path, fetcher: Fetcher, suites: Iterable[str], version: st
 
 def fetch_glibc(root: Path, fetcher: Fetcher) -> Row:
     """What the staged libraries need and the system lacks; all of it and a loader if its glibc is too old."""
-    folders = [root / release / "lib" for release in releases_with_library(root)] + [root / COMGR / "lib"]
+    releases = releases_with_library(root)
+    if not releases:
+        return Row(GLIBC, note="no library is there that could need it")
+    folders = [root / release / "lib" for release in releases] + [root / COMGR / "lib"]
     needs = [dynamic.needed_by([folder]) for folder in folders]
     glibc = max(version for _, version in needs)
     lacking = set().union(*(names for names, _ in needs)) - dynamic.system_libraries()

@@ -1,7 +1,7 @@
 """A private clang and lld from Debian: a second host compiler for `make check`, and amdgcn's compiler.
 
-`<folder>/bin/clang` and `ld.lld` are wrappers that find the libraries beside them. Host programs use the system's
-libc headers and linker.
+`<folder>/bin/clang` and `ld.lld` are wrappers that find the libraries beside them. Host programs use the
+system's libc headers and linker.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def fetch_toolchain(folder: Path, fetcher: Fetcher) -> Row:
     """The toolchain of the first suite whose own runs here; tried out before it becomes `folder`."""
     manifest = read_manifest(folder)
     if manifest is None:
-        reasons = []
+        reasons: dict[str, None] = {}
         for name in dict.fromkeys([_running_suite(), *SUITES]):
             try:
                 manifest = _stage(folder, fetcher.suite(name))
                 break
             except DebianError as error:
-                reasons.append(str(error))
+                reasons[str(error)] = None
         if manifest is None:
             raise DebianError("; ".join(reasons))
         say(f"{NAME}: ready")

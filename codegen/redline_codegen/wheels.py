@@ -94,6 +94,8 @@ def _download(wheel: Wheel, folder: Path) -> Path:
 
 
 def _extract_headers(wheel: Path, folder: Path) -> None:
+    if not zipfile.is_zipfile(wheel):
+        raise InputError(f"{wheel.name} is not a wheel")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         version = next((name for name in names if name.endswith("/" + VERSION_HEADER)), None)
