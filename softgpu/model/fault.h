@@ -1,0 +1,13 @@
+/*
+ * Runs a function that touches GPU memory on behalf of a kernel or a copy, and survives its faults. Faults of all
+ * other code go to whatever handler was there before.
+ */
+#ifndef SOFTGPU_MODEL_FAULT_H
+#define SOFTGPU_MODEL_FAULT_H
+
+#include <stdint.h>
+
+/* 0 when `function` returned, else the signal, with the faulting address in `address`. */
+int sg_fault_guard(void (*function)(void *), void *argument, uint64_t *address);
+
+#endif

@@ -1,0 +1,276 @@
+#define _GNU_SOURCE
+#include "gpu.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "event.h"
+#include "host.h"
+#include "memory.h"
+#include "trace.h"
+#include "work.h"
+
+enum { BUSY_POLL_NS = 50 * 1000, IDLE_POLL_NS = 1000 * 1000, TEARDOWN_NS = 1000 * 1000 * 1000, NICE = -10 };
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sg_gpu *gpus;
+static int gpu_count;
+static atomic_uint queue_count;
+
+uint64_t sg_queue_delay(struct sg_queue *queue, struct sg_range range)
+{
+    queue->random ^= queue->random << 13;
+    queue->random ^= queue->random >> 7;
+    queue->random ^= queue->random << 17;
+    return (range.low + (queue->random >> 16) % (range.high - range.low + 1)) * UINT64_C(1000);
+}
+
+void sg_queue_fail(struct sg_queue *queue, uint64_t index, const char *text)
+{
+    if (!queue->failed) {
+        fprintf(stderr, "softgpu: GPU %d (%s) queue %u packet %" PRIu64 ": %s\nsoftgpu: the queue is stopped\n",
+                queue->gpu->index, queue->gpu->gfx, queue->id, index, text);
+        sg_trace_text(queue, index, "error", text);
+    }
+    queue->failed = true;
+}
+
+static void pass(struct sg_gpu *gpu, struct sg_pass *sum)
+{
+    pthread_mutex_lock(&gpu->lock);
+    for (struct sg_queue *queue = gpu->queues; queue; queue = queue->next) {
+        struct sg_pass one = {SG_IDLE, 0};
+
+        queue->class->step(queue, &one);
+        if (one.progress > sum->progress)
+            sum->progress = one.progress;
+        if (one.wake_ns && (!sum->wake_ns || one.wake_ns < sum->wake_ns))
+            sum->wake_ns = one.wake_ns;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+static void *command_processor(void *argument)
+{
+    struct sg_gpu *gpu = argument;
+    uint64_t idle_ns = BUSY_POLL_NS;
+
+    /* HIP's waiting threads spin: without priority they would starve the GPU. Refused without privilege; then slower. */
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+    prctl(PR_SET_TIMERSLACK, 1000);
+    for (;;) {
+        struct sg_pass sum = {SG_IDLE, 0};
+        uint32_t seen = sg_work_pulse();
+
+        pass(gpu, &sum);
+        if (sum.progress == SG_MOVED) {
+            idle_ns = BUSY_POLL_NS;
+            continue;
+        }
+        uint64_t sleep_ns = sum.progress == SG_BLOCKED ? BUSY_POLL_NS : idle_ns;
+
+        if (sum.progress == SG_IDLE && idle_ns < IDLE_POLL_NS)
+            idle_ns += idle_ns / 16;
+        if (sum.wake_ns && sum.wake_ns < sleep_ns)
+            sleep_ns = sum.wake_ns;
+        sg_work_sleep(seen, sleep_ns);
+    }
+    return NULL;
+}
+
+/* Exact target of topology node `node`: gfx_target_version 110501 is gfx1151. */
+static void read_target(struct sg_gpu *gpu, int node)
+{
+    const char *topology = getenv("HSA_MODEL_TOPOLOGY");
+    char path[4096], name[64];
+    uint64_t value, version = 0;
+
+    snprintf(path, sizeof path, "%s/nodes/%d/properties", topology ? topology : "", node);
+    FILE *file = fopen(path, "re");
+
+    while (file && fscanf(file, "%63s %" SCNu64, name, &value) == 2)
+        if (!strcmp(name, "gfx_target_version"))
+            version = value;
+    if (file)
+        fclose(file);
+    gpu->major = (unsigned)(version / 10000);
+    snprintf(gpu->gfx, sizeof gpu->gfx, "gfx%u%x%x", gpu->major % 100, (unsigned)(version / 100 % 100) & 15,
+             (unsigned)(version % 100) & 15);
+}
+
+static void *create(void)
+{
+    struct sg_gpu *gpu = calloc(1, sizeof *gpu);
+
+    if (!gpu)
+        return NULL;
+    pthread_mutex_init(&gpu->lock, NULL);
+    pthread_mutex_lock(&list_lock);
+    gpu->index = gpu_count++;
+    read_target(gpu, gpu->index + 1);
+    gpu->next = gpus;
+    gpus = gpu;
+    pthread_mutex_unlock(&list_lock);
+    return gpu;
+}
+
+static void enter(struct sg_gpu *gpu)
+{
+    atomic_fetch_add(&gpu->in_callback, 1);
+    pthread_mutex_lock(&gpu->lock);
+}
+
+static void leave(struct sg_gpu *gpu)
+{
+    pthread_mutex_unlock(&gpu->lock);
+    atomic_fetch_sub(&gpu->in_callback, 1);
+}
+
+/* libhsakmt never calls this today; the command processor may stay, it then has nothing to do. */
+static void destroy(void *model)
+{
+    struct sg_gpu *gpu = model;
+
+    enter(gpu);
+    gpu->queues = NULL;
+    leave(gpu);
+}
+
+static void set_global_aperture(void *model, void *base, uint64_t size)
+{
+    struct sg_gpu *gpu = model;
+
+    (void)size;
+    gpu->aperture = base;
+}
+
+static void alloced_memory(void *model, void *base, uint64_t size, uint32_t flags)
+{
+    (void)model;
+    if (!(flags & SG_KFD_MEMORY_DOORBELL))
+        sg_memory_add((uint64_t)base, size, flags);
+}
+
+static void freed_memory(void *model, void *base, uint64_t size)
+{
+    (void)model;
+    sg_memory_remove((uint64_t)base, size);
+}
+
+static void set_notify_event(void *model, void (*callback)(void *data), void *data)
+{
+    (void)model, (void)callback, (void)data;
+}
+
+static void set_wait_event(void *model, void (*callback)(void *data, uint64_t address, uint64_t age), void *data)
+{
+    (void)model, (void)callback, (void)data;
+}
+
+static void set_set_event(void *model, sg_set_event_fn fn, void *data)
+{
+    struct sg_gpu *gpu = model;
+
+    gpu->set_event = fn;
+    gpu->event_data = data;
+}
+
+static void *register_queue(void *model, struct sg_model_queue_info *info)
+{
+    struct sg_gpu *gpu = model;
+    struct sg_queue *queue =
+        info->type == SG_KFD_QUEUE_COMPUTE_AQL ? sg_aql_new(info, gpu) : sg_sdma_new(info, gpu);
+
+    if (!queue)
+        return NULL;
+    queue->gpu = gpu;
+    queue->id = atomic_fetch_add(&queue_count, 1);
+    queue->random = (sg_options()->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (queue->id + 1) * UINT64_C(0xbf58476d1ce4e5b9);
+    if (!queue->random)
+        queue->random = 1;
+    enter(gpu);
+    struct sg_queue **end = &gpu->queues;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = queue;
+    if (!gpu->running)
+        gpu->running = !sg_thread_start(command_processor, gpu, "softgpu-cp");
+    if (!gpu->running)
+        fprintf(stderr, "softgpu: no thread for GPU %d: its queues will not run\n", gpu->index);
+    leave(gpu);
+    sg_work_kick();
+    return queue;
+}
+
+static void destroy_queue(void *model, void *handle)
+{
+    struct sg_gpu *gpu = model;
+    struct sg_queue *queue = handle, **at;
+    uint64_t until = sg_now_ns() + TEARDOWN_NS;
+
+    enter(gpu);
+    for (at = &gpu->queues; *at && *at != queue; at = &(*at)->next)
+        ;
+    if (*at)
+        *at = queue->next;
+    leave(gpu);
+    /* The memory of its kernels may go next: let them end. One that waits for ever is left to itself, as its thread
+     * cannot be taken away; a real GPU would kill the waves. */
+    while (queue->class->busy(queue) && sg_now_ns() < until)
+        sg_work_sleep(sg_work_pulse(), BUSY_POLL_NS);
+    if (queue->class->busy(queue))
+        fprintf(stderr, "softgpu: queue %u was destroyed while a kernel of it still runs\n", queue->id);
+    else
+        queue->class->free(queue);
+}
+
+/* The child has none of the threads and must not touch the parent's queues; ROCr starts afresh there if it is used. */
+static void after_fork(void)
+{
+    pthread_mutex_init(&list_lock, NULL);
+    gpus = NULL;
+    gpu_count = 0;
+    sg_work_forget();
+    sg_memory_forget();
+    sg_trace_forget();
+}
+
+static const struct sg_model_functions functions = {
+    .version_major = 0,
+    .version_minor = 4,
+    .create = create,
+    .destroy = destroy,
+    .set_global_aperture = set_global_aperture,
+    .alloced_memory = alloced_memory,
+    .freed_memory = freed_memory,
+    .set_notify_event = set_notify_event,
+    .set_wait_event = set_wait_event,
+    .register_queue = register_queue,
+    .set_set_event = set_set_event,
+    .destroy_queue = destroy_queue,
+};
+
+/* The one export: ROCr calls it once per process while it opens the model. */
+__attribute__((visibility("default"))) const struct sg_model_functions *get_hsakmt_model_functions(void);
+
+const struct sg_model_functions *get_hsakmt_model_functions(void)
+{
+    static bool prepared;
+
+    if (!prepared) {
+        pthread_atfork(NULL, NULL, after_fork);
+        prepared = true;
+    }
+    sg_options();
+    sg_host_bind();
+    sg_event_bind();
+    return &functions;
+}

@@ -1,0 +1,76 @@
+/*
+ * One software GPU: its queues and the command processor thread that walks them. The command processor never waits for
+ * one queue: a queue that cannot go on says so and the next one is looked at, so queues progress independently.
+ *
+ * Threads: callbacks of libhsakmt come on application threads and take `lock`; everything else that touches a queue
+ * runs on the command processor while it holds `lock`; jobs run on workers and touch only themselves.
+ */
+#ifndef SOFTGPU_MODEL_GPU_H
+#define SOFTGPU_MODEL_GPU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "options.h"
+
+struct sg_queue;
+
+struct sg_gpu {
+    int index;                           /* GPU 0 is topology node 1 */
+    char gfx[16];
+    unsigned major;                      /* 10, 11, 12 */
+    uint8_t *aperture;
+    sg_set_event_fn set_event;
+    void *event_data;
+    pthread_mutex_t lock;
+    _Atomic int in_callback;             /* a callback of libhsakmt waits for `lock` or holds it */
+    struct sg_queue *queues;
+    bool running;
+    struct sg_gpu *next;
+};
+
+enum sg_progress { SG_IDLE, SG_BLOCKED, SG_MOVED };
+
+/* What a pass over a queue found. `wake_ns`: look again after so long at the latest (0: no wish). */
+struct sg_pass {
+    enum sg_progress progress;
+    uint64_t wake_ns;
+};
+
+struct sg_queue_class {
+    void (*step)(struct sg_queue *queue, struct sg_pass *pass);
+    bool (*busy)(const struct sg_queue *queue);      /* a worker still runs something of it */
+    void (*free)(struct sg_queue *queue);
+};
+
+struct sg_queue {
+    const struct sg_queue_class *class;
+    struct sg_gpu *gpu;
+    struct sg_queue *next;
+    unsigned id;                         /* process-wide, in order of creation; what traces and reports say */
+    uint8_t *ring;
+    uint64_t ring_bytes;
+    _Atomic uint64_t *write_pointer, *read_pointer;
+    uint64_t random;                     /* delay sequence of this queue */
+    bool failed;
+};
+
+struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gpu *gpu);
+struct sg_queue *sg_sdma_new(const struct sg_model_queue_info *info, struct sg_gpu *gpu);
+
+/* Next delay of the queue, in nanoseconds, uniform in `range`. */
+uint64_t sg_queue_delay(struct sg_queue *queue, struct sg_range range);
+
+/* Prints one report, once, and marks the queue as failed. The text may have several lines. */
+void sg_queue_fail(struct sg_queue *queue, uint64_t index, const char *text);
+
+/* The completion protocol of amd_signal_t: times, value, then mailbox and event, which are read before the value
+ * changes because the waiter may free the signal at once. `error` nonzero stores that negative value instead. */
+void sg_signal_complete(struct sg_gpu *gpu, uint64_t handle, uint64_t start_ns, uint64_t end_ns, int64_t error);
+int64_t sg_signal_value(uint64_t handle);
+
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * What the library preloaded below HIP tells the model library. The model looks these symbols up by name
+ * (softgpu_preload_*), so that neither library needs the other to be loaded. All functions are thread-safe and take no
+ * lock of ROCr's.
+ */
+#ifndef SOFTGPU_PRELOAD_H
+#define SOFTGPU_PRELOAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sgp_kernel {
+    char name[256];              /* without ".kd" */
+    uint64_t object;             /* address of the kernel descriptor */
+    uint64_t entry;              /* first instruction */
+    uint32_t kernarg_bytes;
+};
+
+/* Rung by hsa_signal_store_*; the command processor sleeps on `value` and says so in `sleepers`. */
+struct sgp_doorbell {
+    _Atomic uint32_t value;
+    _Atomic uint32_t sleepers;
+};
+
+/* Kernel of a loaded executable whose descriptor is at `object`; false once the executable is destroyed. */
+typedef bool sgp_find_kernel_fn(uint64_t object, struct sgp_kernel *kernel);
+typedef uint64_t sgp_descriptor_of_fn(uint64_t entry);
+/* `size` bytes at `address` are host memory registered through hsa_amd_memory_lock*, or mapped virtual memory. */
+typedef bool sgp_registered_fn(uint64_t address, uint64_t size);
+/* Error callback given to hsa_queue_create for `queue` (the hsa_queue_t pointer): called with `status`, on the caller's
+ * thread. False if there is none. */
+typedef bool sgp_queue_error_fn(uint64_t queue, int status);
+
+sgp_find_kernel_fn softgpu_preload_find_kernel;
+sgp_descriptor_of_fn softgpu_preload_descriptor_of;
+sgp_registered_fn softgpu_preload_registered;
+sgp_queue_error_fn softgpu_preload_queue_error;
+extern struct sgp_doorbell softgpu_preload_doorbell;
+
+/* Inside the preloaded library. */
+bool sgp_vmem_mapped(uint64_t address, uint64_t size);
+
+#endif
