@@ -75,11 +75,3 @@ __kernel void mul_add(__global uint *data, uint factor, uint term, uint n)
     if (i < n)
         data[i] = data[i] * factor + term;
 }
-
-__kernel void slow_mul_add(__global uint *data, uint factor, uint term, uint n)
-{
-    uint i = INDEX();
-
-    if (i < n)
-        data[i] = data[i] * factor + term;
-}

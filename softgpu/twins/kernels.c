@@ -54,7 +54,6 @@ DEFINE(3, slow_copy, uint *, const uint *, uint)
 DEFINE(4, add, uint *, const uint *, const uint *, uint)
 DEFINE(3, scale, uint *, uint, uint)
 DEFINE(4, mul_add, uint *, uint, uint, uint)
-DEFINE(4, slow_mul_add, uint *, uint, uint, uint)
 DEFINE(3, evaluate, ulong *, struct polynomial, uint)
 DEFINE(4, saxpy, const float *, float *, float, int)
 DEFINE(1, sizes, uint *)
@@ -92,7 +91,6 @@ const struct sg_twin sg_twins[] = {
     TWIN(add, d),
     TWIN(scale, c),
     TWIN(mul_add, d),
-    TWIN(slow_mul_add, d),
     TWIN(evaluate, c, HIDDEN(evaluate, c)),
     TWIN(saxpy, d, HIDDEN(saxpy, d)),
     TWIN(sizes, a, HIDDEN(sizes, a)),
