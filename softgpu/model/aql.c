@@ -90,6 +90,7 @@ static int start_wave(void *context, const struct sg_pm4_dispatch *dispatch, cha
         return -1;
     }
     job->index = aql->head;
+    job->cancelled = &aql->queue.cancelled;
     if (sg_kernel_from_pm4(job, dispatch, error, error_size)) {
         free(job);
         return -1;
@@ -197,6 +198,7 @@ static void launch_dispatch(struct aql *aql, uint16_t header)
         return;
     }
     job->index = aql->head;
+    job->cancelled = &aql->queue.cancelled;
     enum sg_queue_error error = sg_kernel_from_packet(job, &packet->dispatch, packet, text, sizeof text);
 
     if (error) {

@@ -221,6 +221,7 @@ static void destroy_queue(void *model, void *handle)
         ;
     if (*at)
         *at = queue->next;
+    atomic_store(&queue->cancelled, true);
     leave(gpu);
     /* The memory of its kernels may go next: let them end. One that waits for ever is left to itself, as its thread
      * cannot be taken away; a real GPU would kill the waves. */

@@ -56,6 +56,7 @@ struct sg_queue {
     _Atomic uint64_t *write_pointer, *read_pointer;
     uint64_t random;                     /* delay sequence of this queue */
     bool failed;
+    _Atomic bool cancelled;              /* being destroyed: kernels that wait for memory give up */
 };
 
 struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gpu *gpu);

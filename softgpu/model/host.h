@@ -15,6 +15,8 @@
 void sg_host_bind(void);
 bool sg_host_kernel(uint64_t kernel_object, struct sgp_kernel *kernel);
 uint64_t sg_host_descriptor_of(uint64_t entry);
+/* Address of a variable of the executable that holds the kernel, 0 if it has none of that name. */
+uint64_t sg_host_variable(uint64_t kernel_object, const char *name);
 bool sg_host_registered(uint64_t address, uint64_t size);
 /* Runs the queue's error callback, if the application gave one, on a thread of its own. */
 bool sg_host_queue_error(uint64_t queue, int status);

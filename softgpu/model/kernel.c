@@ -7,16 +7,38 @@
 #include "host.h"
 #include "memory.h"
 
-enum { MAX_LDS = 64 * 1024, MAX_WORKGROUP = 1024 };
+enum { MAX_LDS = 64 * 1024, MAX_WORKGROUP = 1024, SHADER_ARGUMENT_BYTES = 96 };
+
+static uint64_t variable(void *context, const char *name)
+{
+    const struct sg_kernel_job *job = context;
+
+    return sg_host_variable(job->object, name);
+}
+
+static bool cancelled(void *context)
+{
+    const struct sg_kernel_job *job = context;
+
+    return job->cancelled && atomic_load(job->cancelled);
+}
 
 static void run(struct sg_job *job)
 {
     struct sg_kernel_job *kernel = (struct sg_kernel_job *)job;
 
-    if (kernel->blit.kind)
-        sg_blit_run(&kernel->blit);
-    else
-        job->failed = sg_twin_run(&kernel->dispatch, job->error, sizeof job->error) != 0;
+    job->failed = sg_twin_run(&kernel->dispatch, job->error, sizeof job->error) != 0;
+}
+
+static void prepare(struct sg_kernel_job *job, uint64_t object)
+{
+    job->job.run = run;
+    job->object = object;
+    job->dispatch.kernel = job->name;
+    job->dispatch.global = variable;
+    job->dispatch.global_context = job;
+    job->dispatch.cancelled = cancelled;
+    job->dispatch.cancelled_context = job;
 }
 
 /* Name and sizes of the kernel whose descriptor is at `object`. */
@@ -26,7 +48,7 @@ static enum sg_queue_error identify(struct sg_kernel_job *job, uint64_t object, 
     struct sgp_kernel kernel;
     char place[256];
 
-    job->job.run = run;
+    prepare(job, object);
     if (!object || object % 64 || !sg_memory_allows(object, sizeof **out, false)) {
         sg_memory_describe(object, place, sizeof place);
         snprintf(text, size, "kernel object 0x%" PRIx64 " is no kernel descriptor in GPU memory: %s", object, place);
@@ -38,7 +60,6 @@ static enum sg_queue_error identify(struct sg_kernel_job *job, uint64_t object, 
         return SG_ERROR_CODE;
     }
     snprintf(job->name, sizeof job->name, "%s", kernel.name);
-    job->dispatch.kernel = job->name;
     job->dispatch.kernarg_size = kernel.kernarg_bytes ? kernel.kernarg_bytes : (*out)->kernarg_bytes;
     job->dispatch.wave_size = (*out)->properties & SG_KERNEL_WAVE32 ? 32 : 64;
     if (sg_twin_known(job->name))
@@ -76,21 +97,22 @@ static enum sg_queue_error check_shape(const struct sg_kernel_job *job, char *te
     return SG_ERROR_NONE;
 }
 
-/* True when the packet is one of ROCr's own shaders; fills the job. */
-static bool is_blit(struct sg_kernel_job *job, const struct sg_packet_dispatch *packet)
+/* True when the packet is one of ROCr's own shaders, which have no symbol; fills the job. */
+static bool is_rocr_shader(struct sg_kernel_job *job, const struct sg_packet_dispatch *packet)
 {
     struct sgp_kernel known;
 
-    if (sg_host_kernel(packet->kernel_object, &known) || packet->workgroup[0] != 64 || packet->grid[1] != 1 ||
-        packet->grid[2] != 1 || !sg_memory_mapped(packet->kernarg, SG_BLIT_ARGUMENT_BYTES))
+    if (sg_host_kernel(packet->kernel_object, &known) ||
+        !sg_memory_mapped(packet->kernarg, SHADER_ARGUMENT_BYTES))
         return false;
-    job->blit = sg_blit_recognise((const uint64_t *)packet->kernarg, packet->grid[0]);
-    if (!job->blit.kind)
+    const char *name =
+        sg_twin_rocr_shader((const void *)packet->kernarg, SHADER_ARGUMENT_BYTES, job->dispatch.grid);
+
+    if (!name)
         return false;
-    job->job.run = run;
-    snprintf(job->name, sizeof job->name, "%s", sg_blit_name(&job->blit));
-    job->dispatch.kernel = job->name;
-    job->dispatch.kernarg_size = 0;
+    prepare(job, packet->kernel_object);
+    snprintf(job->name, sizeof job->name, "%s", name);
+    job->dispatch.kernarg_size = SHADER_ARGUMENT_BYTES;
     job->dispatch.wave_size = 64;
     return true;
 }
@@ -121,7 +143,7 @@ enum sg_queue_error sg_kernel_from_packet(struct sg_kernel_job *job, const struc
     job->dispatch.scratch_bytes = packet->private_bytes;
     job->dispatch.dispatch_packet = packet_address;
     job->dispatch.dispatch_id = job->index;
-    if (is_blit(job, packet))
+    if (is_rocr_shader(job, packet))
         return check_shape(job, text, size);
     enum sg_queue_error error = identify(job, packet->kernel_object, &descriptor, text, size);
 

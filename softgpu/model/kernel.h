@@ -7,7 +7,6 @@
 
 #include "../pm4/pm4.h"
 #include "../twins/twin.h"
-#include "blit.h"
 #include "gpu.h"
 #include "trace.h"
 #include "work.h"
@@ -29,8 +28,9 @@ struct sg_kernel_job {
     struct sg_kernel_job *chain;         /* owner's list */
     uint64_t index;                      /* packet that started it */
     char name[256];
+    uint64_t object;                     /* its descriptor */
+    const _Atomic bool *cancelled;       /* the queue goes away */
     struct sg_dispatch dispatch;
-    struct sg_blit blit;
 };
 
 /* 0, or an error with one sentence in `text`. `packet_address` is what the kernel's dispatch pointer reads. */
