@@ -110,13 +110,28 @@ def _parse(text: str) -> c_ast.FileAST:
 def _describe(message: str, code: str) -> str:
     """pycparser's `file:line:column: before: token`, with the source line that holds the construct."""
     match = re.match(r"(.*?):(\d+)(?::\d+)?:\s*(.*)", message)
-    if not match:
-        return f"The header does not parse: {message}."
-    file, line, what = match.groups()
+    if match:
+        file, line, what = match.groups()
+    else:
+        (file, line), what = _last_place(code), "to its end"
     source = _source_line(code, file, int(line))
     return f"{file}:{line}: the header does not parse {what or 'here'}" + (
         f", in `{source}`." if source else "."
     )
+
+
+def _last_place(code: str) -> tuple[str, str]:
+    """File and line of the last text that is neither blank nor a marker."""
+    file, line, place = "<header>", 0, ("<header>", "1")
+    for text in code.split("\n"):
+        marker = _MARKER.match(text)
+        if marker:
+            file, line = marker.group(2), int(marker.group(1)) - 1
+            continue
+        line += 1
+        if text.strip():
+            place = (file, str(line))
+    return place
 
 
 def _source_line(code: str, file: str, wanted: int) -> str:

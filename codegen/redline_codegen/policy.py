@@ -272,7 +272,9 @@ class _Reader:
         return str(node.value)
 
     def _error(self, sentence: str, node: yaml.Node) -> InputError:
-        return InputError(f"{sentence[0].upper()}{sentence[1:]}.", self.path, _line(node))
+        first = sentence.split()[0]
+        shown = first.capitalize() + sentence[len(first) :] if first.islower() else sentence
+        return InputError(f"{shown}.", self.path, _line(node))
 
 
 def _line(node: yaml.Node) -> int:

@@ -1,0 +1,80 @@
+# make            build build/libredline.so from the committed generated/ (needs only a C compiler)
+# make demo       build, then show that it binds over the real HIP
+# make test       build, fetch what is missing, run every test
+# make check      what a review expects: generated files up to date, linters, C warnings under gcc and clang
+# make generate   regenerate from the ROCm found (see README)
+# make rocm       fetch real HIP headers and libraries into build/rocm
+
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CODEGEN := $(BIN)/redline-codegen
+
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes
+CFLAGS ?= -O2 -g
+LIBRARY_CFLAGS := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -Igenerated -Iruntime
+LIBRARY_LDFLAGS := -shared -Wl,-soname,libredline.so -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined-version \
+	-Wl,--version-script=generated/redline.map -Wl,-z,defs
+# fault.c injects failures and belongs to test builds alone.
+SOURCES := $(filter-out runtime/fault.c,$(wildcard runtime/*.c)) generated/native_table.c generated/shims_hip.c generated/shims_hsa.c
+OBJECTS := $(patsubst %.c,build/obj/%.o,$(SOURCES) generated/abi_checks.c)
+HEADERS := $(wildcard runtime/*.h generated/*.h)
+
+.PHONY: build demo test check generate rocm clean lint warnings
+
+build: build/libredline.so
+
+# abi_checks.c holds only static assertions: compiling it is the check, and it adds nothing to the library.
+build/libredline.so: $(OBJECTS) generated/redline.map
+	$(CC) $(CFLAGS) $(LIBRARY_LDFLAGS) -o $@ $(OBJECTS) -ldl -lpthread
+
+build/obj/%.o: %.c $(HEADERS) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LIBRARY_CFLAGS) -c -o $@ $<
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 1; }
+	@echo "Creating $(VENV) and installing the generator and its development tools into it"
+	@$(PYTHON) -m venv $(VENV) || \
+		{ echo "python3 cannot create a virtual environment: install python3-venv" >&2; exit 1; }
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+generate: $(READY)
+	$(CODEGEN) generate
+
+# Idempotent: what is there is not fetched again. Exit code 1 when something could not be had.
+rocm: $(READY)
+	$(CODEGEN) rocm
+
+# Without network everything that needs no real library still runs; the tests name what they skip.
+build/rocm/.tried: $(READY)
+	@mkdir -p $(@D)
+	@$(CODEGEN) rocm || echo "Some real libraries could not be had: tests that need them will be skipped by name."
+	@touch $@
+
+demo: build build/rocm/.tried
+	$(BIN)/python tests/binding/demo.py
+
+test: build build/rocm/.tried
+	$(BIN)/pytest $(PYTEST_FLAGS)
+
+check: $(READY) lint warnings
+	$(CODEGEN) check
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Every C file under both compilers; clang is the system's or the one that `redline-codegen rocm --toolchain` fetches.
+warnings: $(READY)
+	@CODEGEN=$(CODEGEN) tools/warnings
+
+clean:
+	rm -rf build/obj build/libredline.so build/apps build/softgpu build/tests

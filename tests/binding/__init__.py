@@ -1,0 +1,1 @@
+"""The binding proof over real libraries; see proof.py."""

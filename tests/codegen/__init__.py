@@ -1,0 +1,1 @@
+"""The generator: parsing, snapshots, policy, emission, commands."""

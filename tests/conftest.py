@@ -1,0 +1,36 @@
+"""What every test folder shares: where the project is, and which real releases `make rocm` got."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ROCM = ROOT / "build" / "rocm"
+RELEASES = ("5.2.3", "5.7.1", "6.4.3", "7.2.4")
+
+# Helper modules of one test folder are imported by the tests of another.
+sys.path.insert(0, str(ROOT / "tests"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+def include_folder(release: str) -> Path:
+    """The release's include folder; skips the test by name when `make rocm` did not get it."""
+    folder = ROCM / release / "include"
+    if not (folder / "hip" / "hip_runtime_api.h").is_file():
+        pytest.skip(f"HIP headers of ROCm {release} are absent: `make rocm` could not get them")
+    return folder
+
+
+def real_library(release: str, stem: str = "libamdhip64.so") -> Path:
+    """The release's real library; skips the test by name when `make rocm` did not get it."""
+    found = sorted((ROCM / release / "lib").glob(f"{stem}.*"), key=lambda path: len(path.name))
+    if not found:
+        pytest.skip(f"{stem} of ROCm {release} is absent: `make rocm` could not get it")
+    return found[0]
