@@ -1,8 +1,8 @@
 """Generates softgpu/pm4/pm4_tables.c, the register, field, packet and event tables of the PM4 executor.
 
-Sources: the register and packet tables in the tinygrad wheel (gfx11, gfx12, opcodes, events), gfx10.csv (AMD's public
-headers), packets.json (body layouts) and policy.json (who owns a register, which fields cannot change a result). Nothing
-here comes from, or goes to, the product's own encoder.
+Sources: the register and packet tables in the tinygrad wheel (gfx11, gfx12, opcodes, events), gfx10.csv (AMD's
+public headers), packets.json (body layouts) and policy.json (who owns a register, which fields cannot change a
+result). Nothing here comes from, or goes to, the product's own encoder.
 
     python softgpu/pm4/tables/generate.py                 download the wheel if need be, write the table
     python softgpu/pm4/tables/generate.py --check         exit 1 if the committed table differs
@@ -37,7 +37,7 @@ REGISTER_FILES = ("gc_11_0_0", "gc_11_0_3", "gc_11_5_0", "gc_12_0_0")
 EVENT_FILES = {"11": "soc_11.py", "12": "soc_12.py"}
 GENERATIONS = ("10", "11", "12")
 SET_SH_REG_START = 0x2C00
-GC_BASE_0 = 0x1260  # first segment of the graphics block, where the wheel's offsets of COMPUTE registers start
+GC_BASE_0 = 0x1260  # segment 0 of the graphics block: the wheel counts COMPUTE registers from here
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def wheel_text(wheel: zipfile.ZipFile, name: str) -> str:
 
 
 def wheel_registers(wheel: zipfile.ZipFile) -> dict[str, dict[str, Any]]:
-    """Per register file: name -> (offset, segment, {field: (low, high)}), read as literals, never executed."""
+    """Per register file: name -> (offset, segment, {field: (low, high)}); read as literals, never run."""
     tables: dict[str, dict[str, Any]] = {}
     for node in ast.parse(wheel_text(wheel, "regs.py")).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -100,7 +100,9 @@ def own(name: str, policy: dict[str, Any]) -> tuple[str, int | None]:
     raise SystemExit(f"policy.json says nothing about {name}")
 
 
-def make_register(name: str, offset: int, bits: dict[str, tuple[int, int]], policy: dict[str, Any]) -> Register:
+def make_register(
+    name: str, offset: int, bits: dict[str, tuple[int, int]], policy: dict[str, Any]
+) -> Register:
     free: dict[str, str] = policy["free"]
     fields = []
     for field, (low, high) in sorted(bits.items(), key=lambda item: item[1]):
@@ -135,7 +137,7 @@ def opcodes(wheel: zipfile.ZipFile) -> dict[str, int]:
 
 
 def check_against_wheel(document: dict[str, Any], wheel: zipfile.ZipFile) -> int:
-    """Compares packets.json with the bit helpers of the wheel, field by field, where both name one; counts them."""
+    """Compares packets.json with the bit helpers of the wheel where both name a field; counts these fields."""
     packets = document["packets"]
     pattern = r"^PACKET3_(\w+?)__(\w+) = lambda x: \(+\(unsigned\)\(x\)\)+ & (0[xX][0-9A-Fa-f]+)\) << (\d+)\)"
     count = 0
@@ -147,7 +149,9 @@ def check_against_wheel(document: dict[str, Any], wheel: zipfile.ZipFile) -> int
             # The wheel gives size_hi the 8 bits of the packet header; drivers write 24 for "everything".
             width = 8 if (packet, name) == ("ACQUIRE_MEM", "coher_size_hi") else high - low + 1
             if low != int(shift) or width != int(mask, 16).bit_length():
-                raise SystemExit(f"{packet}.{name}: packets.json says {low}..{high}, the wheel {mask} << {shift}")
+                raise SystemExit(
+                    f"{packet}.{name}: {low}..{high} in packets.json, {mask} << {shift} in the wheel"
+                )
             count += 1
     return count
 
@@ -156,7 +160,8 @@ def events(wheel: zipfile.ZipFile) -> dict[str, dict[int, str]]:
     """Event names per generation; gfx10 has no table in the wheel and uses the numbers of gfx11."""
     named: dict[str, dict[int, str]] = {}
     for generation, name in EVENT_FILES.items():
-        line = next(text for text in wheel_text(wheel, name).splitlines() if text.startswith("enum_VGT_EVENT_TYPE"))
+        lines = wheel_text(wheel, name).splitlines()
+        line = next(text for text in lines if text.startswith("enum_VGT_EVENT_TYPE"))
         named[generation] = {int(value): event for event, value in re.findall(r"\((\w+):=(\d+)\)", line)}
     named["10"] = named["11"]
     return named
@@ -167,7 +172,7 @@ def c_string(text: str) -> str:
 
 
 def c_field(field: Field) -> str:
-    note = f'\n     {c_string(field.note)}' if field.note else " NULL"
+    note = f"\n     {c_string(field.note)}" if field.note else " NULL"
     return f'{{"{field.name}", {field.low}, {field.high}, {field.kind},{note}}}'
 
 
@@ -184,8 +189,10 @@ def emit_registers(name: str, registers: list[Register], emitted: dict[tuple[Fie
         identifier = emitted[register.fields]
         known = "false, 0" if register.reset is None else f"true, {register.reset}"
         owner = f"SG_OWNER_{register.owner.upper()}"
-        rows.append(f'    {{"{register.name}", {register.offset:#x}, {owner}, {known}, {identifier}, '
-                    f"{len(register.fields)}}},")
+        rows.append(
+            f'    {{"{register.name}", {register.offset:#x}, {owner}, {known}, {identifier}, '
+            f"{len(register.fields)}}},"
+        )
     return [*lines, f"static const struct sg_register {name}_registers[] = {{", *rows, "};", ""]
 
 
@@ -216,13 +223,14 @@ def emit(wheel: zipfile.ZipFile) -> str:
     files |= {name: registers_of_wheel(table, policy) for name, table in wheel_registers(wheel).items()}
     lines = [
         "/*",
-        " * Register, field, packet and event tables of the PM4 executor. Generated by tables/generate.py; do not edit.",
+        " * Register, field, packet and event tables of the PM4 executor.",
+        " * Generated by tables/generate.py; do not edit.",
         " *",
         f" * gfx11, gfx12 registers: tinygrad {VERSION} (wheel), {AUTOGEN}regs.py",
         f" * opcodes: {AUTOGEN}pm4_nv.py; its bit helpers agree with {checked} packet fields below",
         f" * events: {AUTOGEN}soc_11.py (also for gfx10), soc_12.py",
-        " * gfx10 registers: tables/gfx10.csv; packet bodies: tables/packets.json; owners and targets: tables/policy.json",
-        " * (each names AMD's public headers and drivers that its facts come from)",
+        " * gfx10 registers: tables/gfx10.csv; packet bodies: tables/packets.json; owners, targets: tables/policy.json",
+        " * (each names the public headers and drivers of AMD and Linux that its facts come from)",
         " */",
         '#include "pm4_tables.h"',
         "",
@@ -241,20 +249,22 @@ def emit(wheel: zipfile.ZipFile) -> str:
     for gfx, (registers_name, priv) in policy["targets"].items():
         generation = gfx[3:5]
         rule = "SG_PRIV_" + priv.upper().replace(" ", "_")
-        lines.append(f'    {{"{gfx}", {generation}, {rule}, {registers_name}_registers, {len(files[registers_name])},')
+        count = len(files[registers_name])
+        lines.append(f'    {{"{gfx}", {generation}, {rule}, {registers_name}_registers, {count},')
         lines.append(f"     gfx{generation}_packets, {len(packets)}, gfx{generation}_events}},")
     lines += ["};", "", "const unsigned sg_target_count = sizeof(sg_targets) / sizeof(sg_targets[0]);", ""]
     return "\n".join(lines)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--wheel", type=Path, help="the tinygrad wheel to read instead of downloading it")
-    parser.add_argument("--check", action="store_true", help="compare with the committed table, write nothing")
+    parser.add_argument("--check", action="store_true", help="compare the committed table, write nothing")
     options = parser.parse_args()
     path = wheel_file(options.wheel)
     if path is None:
-        print(f"pm4 tables: tinygrad {VERSION} is not in build/ and cannot be downloaded; table left as it is")
+        print(f"pm4 tables: tinygrad {VERSION} is neither in build/ nor to be had by pip; nothing was done")
         return 77
     with zipfile.ZipFile(path) as wheel:
         text = emit(wheel)
