@@ -14,7 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -173,15 +173,17 @@ def _attempt(name: str, job: Callable[[], Row]) -> Row:
         return Row(name, headers="no", library="no", note="missing: see above", ok=excused)
 
 
-def _check_loading(root: Path) -> list[Row]:
-    """A row for each library that the system, with what was fetched, cannot load."""
-    rows = []
-    for release in support_libraries.releases_with_library(root):
-        failure = support_libraries.load_failure(root, release)
-        if failure is not None:
-            say(f"{release}: its library cannot be loaded: {failure}")
-            rows.append(Row(release, library="no", note=f"cannot be loaded: {failure}", ok=False))
-    return rows
+def _checked(root: Path, row: Row) -> Row:
+    """The row, with the reason when the system, with what was fetched, cannot load the release's library."""
+    releases = support_libraries.releases_with_library(root)
+    if row.name not in releases:
+        return row
+    failure = support_libraries.load_failure(root, row.name)
+    if failure is None:
+        return row
+    say(f"{row.name}: the library cannot be loaded on this system: {failure}")
+    # That a newer system refuses an old library is not for us to mend.
+    return replace(row, note="not loadable here: see above", ok=row.ok and row.name != releases[-1])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -233,7 +235,7 @@ def run(args: argparse.Namespace) -> int:
         if GLIBC in items:
             # Last, because it is made of what the others turn out to need.
             rows.append(_attempt(GLIBC, lambda: support_libraries.fetch_glibc(root, fetcher)))
-            rows += _check_loading(root)
+            rows = [_checked(root, row) for row in rows]
         complete = all(row.ok for row in rows)
         if complete:
             shutil.rmtree(root / STATE, ignore_errors=True)

@@ -222,6 +222,18 @@ def test_a_system_with_an_older_glibc_gets_a_private_loader_that_runs_programs(
     assert str(root / "glibc" / "libc.so.6") in listed
 
 
+@pytest.mark.parametrize("newest", [True, False])
+def test_a_library_that_cannot_be_loaded_is_an_error_only_if_it_is_the_newest(
+    archive: LocalArchive, tmp_path: Path, capsys: pytest.CaptureFixture[str], newest: bool
+) -> None:
+    suite, version = ("experimental", "7.2.4-9") if newest else ("forky", "6.4.3-9")
+    archive.add(suite, "libhsa-runtime64-1", version, {str(MULTIARCH / "libhsa-runtime64.so.1"): "not ELF"})
+    archive.publish()
+    assert fetch(tmp_path / "rocm") == int(newest)
+    release = version.partition("-")[0]
+    assert f"rocm: {release}: the library cannot be loaded on this system" in capsys.readouterr().err
+
+
 def test_each_folder_says_what_it_is_made_of(archive: LocalArchive, tmp_path: Path) -> None:
     root = tmp_path / "rocm"
     assert fetch(root, "--only", "5.7.1") == 0
