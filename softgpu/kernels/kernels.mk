@@ -7,9 +7,9 @@ FIXTURE_CLANG ?= $(firstword $(wildcard build/toolchain/bin/clang) clang-19)
 FIXTURE_TARGETS := gfx1030 gfx1100 gfx1151 gfx1201
 FIXTURE_SOURCES := $(wildcard softgpu/kernels/*.cl softgpu/kernels/*.h)
 FIXTURE_OBJECTS := $(foreach gfx,$(FIXTURE_TARGETS),$(addprefix softgpu/kernels/fixtures/$(gfx)/,kernels.co wave64.co v4.co))
-# No loop unrolling and no symbol table beyond the dynamic one: the files are committed, so they are kept small.
+# No loop unrolling: the files are committed, so they are kept small. HIP refuses them without a symbol table.
 FIXTURE_FLAGS := -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib -O2 -fno-unroll-loops -Wall -Wextra -Werror \
-	-Wl,-s -Wl,--build-id=none -fno-ident
+	-Wl,--build-id=none -fno-ident
 fixture_gfx = $(notdir $(patsubst %/,%,$(dir $@)))
 define fixture_build
 @mkdir -p $(@D)
