@@ -272,7 +272,7 @@ class _Reader:
         return str(node.value)
 
     def _error(self, sentence: str, node: yaml.Node) -> InputError:
-        first = sentence.split()[0]
+        first = sentence.split(maxsplit=1)[0]
         shown = first.capitalize() + sentence[len(first) :] if first.islower() else sentence
         return InputError(f"{shown}.", self.path, _line(node))
 
