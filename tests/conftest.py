@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -26,6 +27,15 @@ def include_folder(release: str) -> Path:
     if not (folder / "hip" / "hip_runtime_api.h").is_file():
         pytest.skip(f"HIP headers of ROCm {release} are absent: `make rocm` could not get them")
     return folder
+
+
+def c_compiler(name: str) -> str:
+    """Path of gcc or clang, the latter also as `redline-codegen rocm --toolchain` put it into build/."""
+    fetched = ROOT / "build" / "toolchain" / "bin" / name
+    path = shutil.which(name) or (str(fetched) if fetched.exists() else None)
+    if path is None:
+        pytest.skip(f"{name} is neither installed nor in build/toolchain")
+    return path
 
 
 def real_library(release: str, stem: str = "libamdhip64.so") -> Path:

@@ -148,14 +148,17 @@ def _source_line(code: str, file: str, wanted: int) -> str:
 
 
 def _macros(text: str, own: dict[str, str]) -> dict[str, str]:
-    """Object-like macros that the component's own headers define, in order; version macros left out."""
+    """Object-like macros that the component's own headers define, in order.
+
+    Left out are the version's and those with a leading underscore, some of which depend on the compiler.
+    """
     macros: dict[str, str] = {}
     inside = False
     for line in text.split("\n"):
         marker = _MARKER.match(line)
         if marker:
             inside = marker.group(2) in own and not marker.group(2).endswith("hip_version.h")
-        elif inside and (macro := _MACRO.match(line)):
+        elif inside and (macro := _MACRO.match(line)) and not macro.group(1).startswith("_"):
             macros[macro.group(1)] = macro.group(2).strip()
     return macros
 

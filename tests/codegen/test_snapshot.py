@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import RELEASES, ROOT, include_folder
+from conftest import RELEASES, ROOT, c_compiler, include_folder
 from redline_codegen.cli import main
 from redline_codegen.errors import InputError
 from redline_codegen.inputs import api_of, find_installation, read_snapshots
@@ -30,6 +30,16 @@ def test_committed_snapshot_is_what_the_release_says(release: str) -> None:
     assert found
     api = api_of(found, read_snapshots(ROOT))
     assert to_text(api) == (ROOT / "api" / f"rocm-{release}.json").read_text()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_compiler_reads_the_same(release: str, compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = c_compiler(compiler)
+    monkeypatch.setenv("CC", path)
+    found = find_installation(include_folder(release), None, ROOT, {})
+    assert found
+    assert to_text(api_of(found, read_snapshots(ROOT))) == (ROOT / "api" / f"rocm-{release}.json").read_text()
 
 
 @pytest.mark.parametrize("release", RELEASES)
