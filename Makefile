@@ -58,10 +58,17 @@ build/rocm/.tried: $(READY)
 	@$(CODEGEN) rocm || echo "Some real libraries could not be had: tests that need them will be skipped by name."
 	@touch $@
 
+include softgpu/softgpu.mk softgpu/kernels/kernels.mk
+
+# The software GPU's applications need AMD's headers and library; without those their tests are skipped by name.
+.PHONY: applications
+applications: build/rocm/.tried
+	@if [ -e $(APP_ROCM)/include/hip/hip_runtime_api.h ]; then $(MAKE) --no-print-directory apps; fi
+
 demo: build build/rocm/.tried
 	$(BIN)/python tests/binding/demo.py
 
-test: build build/rocm/.tried
+test: build softgpu applications
 	$(BIN)/pytest $(PYTEST_FLAGS)
 
 check: $(READY) lint warnings

@@ -1,0 +1,7 @@
+"""`python -m redline_codegen`."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())
