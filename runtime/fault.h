@@ -4,8 +4,8 @@
  *
  * Threads: any. A site counts its calls process-wide, so a test that needs "the n-th call" runs one thread.
  */
-#ifndef RL_FAULT_H
-#define RL_FAULT_H
+#ifndef REDLINE_FAULT_H
+#define REDLINE_FAULT_H
 
 #include <stdbool.h>
 #include <stdint.h>

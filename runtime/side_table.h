@@ -10,8 +10,8 @@
  *     if (rl_ref_hold(ref)) { use it; rl_record_drop(ref.record); }
  *     rl_side_table_erase(RL_GRAPH, graph);        always before the native destroy
  */
-#ifndef RL_SIDE_TABLE_H
-#define RL_SIDE_TABLE_H
+#ifndef REDLINE_SIDE_TABLE_H
+#define REDLINE_SIDE_TABLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * The look-up itself, inline: a hit is one probe between two loads of the view. Included by side_table.h; the
  * layout and its rules are explained at the head of side_table.c, its only other user.
  */
-#ifndef RL_SIDE_TABLE_FIND_H
-#define RL_SIDE_TABLE_FIND_H
+#ifndef REDLINE_SIDE_TABLE_FIND_H
+#define REDLINE_SIDE_TABLE_FIND_H
 
 #define RL_ARRAY_LIMIT 64     /* two arrays of each size from one page on: more than an address space holds */
 #define RL_GENERATION_BITS 23 /* word = address / 64 in the upper 41 bits, generation in the lower 23 */

@@ -13,7 +13,18 @@ ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "runtime"
 HERE = Path(__file__).resolve().parent
 CC = os.environ.get("CC", "cc")
-FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-fvisibility=hidden", "-pthread", f"-I{RUNTIME}"]
+FLAGS = [
+    "-std=gnu11",
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wstrict-prototypes",
+    "-Werror",
+    "-g",
+    "-fvisibility=hidden",
+    "-pthread",
+    f"-I{RUNTIME}",
+]
 
 Build = Callable[..., Path]
 
@@ -41,7 +52,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 @pytest.fixture(scope="session")
 def sanitized(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Like build, with -fsanitize=SANITIZER; skips the test when the compiler has no run-time library for it."""
+    """Like build, with -fsanitize=SANITIZER; skips the test when the compiler has no run-time for it."""
     probe = tmp_path_factory.mktemp("probe") / "probe.c"
     probe.write_text("int main(void) { return 0; }\n")
 
