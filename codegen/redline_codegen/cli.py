@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from . import rocm
+from .diff import command as diff
+from .diff.upgrade import refuse_unsafe
 from .emit import read_text, render, write_atomically, write_files
 from .errors import InputError
 from .explain import explain, stats
@@ -107,6 +109,7 @@ def _inputs(arguments: argparse.Namespace) -> tuple[Api, Policy, list[Api], str]
 
 def _rendered(arguments: argparse.Namespace) -> tuple[dict[str, str], str]:
     api, policy, snapshots, source = _inputs(arguments)
+    refuse_unsafe(api, policy, snapshots, arguments.root)
     return render(api, policy, snapshots, arguments.root / "templates"), source
 
 
@@ -168,6 +171,8 @@ def _parser() -> argparse.ArgumentParser:
     command("stats", run_stats, "Count entry points by class, header and version node.", sources, printed)
     made = command("explain", run_explain, "Say all that is known about one entry point.", sources, printed)
     made.add_argument("name", metavar="NAME", help="entry point, e.g. hipGraphLaunch")
+    made = command("diff", diff.run, "Say what changed between two releases and what it means here.")
+    diff.add_arguments(made, _project_root())
     made = command(
         "rocm", rocm.run, "Fetch real headers and libraries of several ROCm releases into build/rocm."
     )
