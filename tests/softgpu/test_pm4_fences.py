@@ -6,7 +6,6 @@ import struct
 from collections.abc import Callable, Iterator
 
 import pytest
-
 from softgpu.pm4_lib import (
     ACCUMULATE,
     BLOCKED,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-
 from softgpu.pm4_lib import (
     ACCUMULATE,
     BLOCKED,
@@ -252,7 +251,7 @@ def test_data_moves(machine: Machine) -> None:
 
 
 OUT = 2**47
-MOVES = {
+MOVES: dict[str, tuple[Callable[[int], list[int]], str]] = {
     "write to a register": (lambda at: write(at, 1, control=1 << 20), "dst_sel 0 is not memory"),
     "write outside": (lambda at: write(OUT, 1), "is not writable GPU memory"),
     "write over the end": (lambda at: write(at + 0xBFFC, 1, 2), "is not writable GPU memory"),
@@ -304,7 +303,9 @@ def test_memory_that_cannot_be_written_is_not_written(machine: Machine) -> None:
         (lambda at: dma(at, at + 64, 4, 3 << 20 | 3 << 29), "without CP_SYNC"),
     ],
 )
-def test_a_move_that_later_packets_may_overtake_is_reported(machine: Machine, words, phrase: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_move_that_later_packets_may_overtake_is_reported(
+    machine: Machine, words: Callable[[int], list[int]], phrase: str
+) -> None:
     assert machine.run(words(machine.base + DATA)) == DONE
     assert phrase in machine.warnings()
 
