@@ -7,6 +7,7 @@ tables, so a mistake in one shows against the other.
 from __future__ import annotations
 
 import functools
+import hashlib
 import struct
 import subprocess
 import tempfile
@@ -59,22 +60,21 @@ ffi.cdef(DECLARATIONS)
 
 @functools.cache
 def library() -> Any:
-    """The executor and the test machine as a shared library, built once a session."""
+    """The executor and the test machine as a shared library; built once for each state of the sources."""
+    sources = [*SOURCES, *sorted((ROOT / "softgpu/pm4").glob("*.h"))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = ROOT / "build" / "tests"
-    folder.mkdir(parents=True, exist_ok=True)
-    output = Path(tempfile.mkdtemp(prefix="pm4-", dir=folder)) / "libpm4test.so"
-    command = [
-        "gcc",
-        "-std=gnu11",
-        "-O2",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-fPIC",
-        "-shared",
-        f"-I{ROOT / 'softgpu'}",
-    ]
-    subprocess.run([*command, *map(str, SOURCES), "-o", str(output)], check=True, timeout=120)
+    output = folder / f"pm4-{digest}.so"
+    if not output.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("pm4-*.so"):
+            old.unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            built = Path(scratch) / output.name
+            flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+            command = ["gcc", *flags, f"-I{ROOT / 'softgpu'}", *map(str, SOURCES), "-o", str(built)]
+            subprocess.run(command, check=True, timeout=120)
+            built.replace(output)
     return ffi.dlopen(str(output))
 
 
