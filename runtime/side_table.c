@@ -38,9 +38,9 @@
  *   drop     release, and acquire for the drop that ends the record: retire() sees what all holders did.
  *   erase    when it returns, no later find or hold succeeds, and rl_ref_valid() is false for every earlier
  *            reference.
- *   marks    acquire and release; take() clears them. Marks read while rl_ref_valid() is true afterwards
- *            were this object's. A mark set through a reference that ended meanwhile may land on the slot's
- *            next record: marks must be bits whose needless presence is safe.
+ *   marks    acquire and release, also note; take() clears both. What was read there is this object's when
+ *            rl_ref_valid() is true afterwards. A mark set through a reference that ended meanwhile may land on
+ *            the slot's next record: marks must be bits whose needless presence is safe.
  *
  * Failure
  *   Out of memory means "no record": take() returns NULL, insert() returns an empty reference and drops the
@@ -345,6 +345,7 @@ struct rl_record *rl_side_table_take(enum rl_kind kind)
     record->native = 0;
     record->next = NULL;
     atomic_store_explicit(&record->marks, 0, memory_order_release);
+    atomic_store_explicit(&record->note, 0, memory_order_release);
     generation = atomic_load_explicit(&record->life, memory_order_relaxed) >> RL_HOLD_BITS;
     atomic_store_explicit(&record->life, generation << RL_HOLD_BITS | 1, memory_order_release);
     return record;

@@ -22,11 +22,15 @@ enum rl_kind { RL_GRAPH, RL_NODE, RL_EXEC, RL_STREAM, RL_KIND_COUNT };
 
 #define RL_HOLD_BITS 16 /* life = generation << RL_HOLD_BITS | holds */
 
-/* Heads every record. Only life and marks may be touched without a hold. */
+/*
+ * Heads every record. Without a hold only life, marks and note may be touched, and what was read there counts only
+ * if rl_ref_valid() is true afterwards.
+ */
 struct rl_record {
     _Atomic uint64_t life;
     _Atomic uint32_t marks; /* the owner's bits; one may hit the slot's next record, so it means doubt */
     uint32_t kind;          /* enum rl_kind, fixed for the life of the slot */
+    _Atomic uintptr_t note; /* the owner's, for what a launch needs without a hold; set it before insert */
     uintptr_t native;       /* the handle; set by insert */
     struct rl_record *next; /* the table's own */
 };

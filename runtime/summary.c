@@ -211,7 +211,7 @@ static void put_text(enum rl_process_state state)
     struct rl_report *report = &rl_the_report;
     char path[RL_TEXT_SIZE], version[RL_TEXT_SIZE];
 
-    put("redline " RL_VERSION ": process %d (%.100s)", getpid(), program_invocation_short_name);
+    put("redline: version " RL_VERSION ", process %d (%.100s)", getpid(), program_invocation_short_name);
     for (unsigned i = 0; i < options->problem_count; i++)
         put("\nredline: %s", options->problems[i]);
     if (state == RL_PROCESS_UNUSED) {

@@ -67,7 +67,9 @@ def test_a_process_without_hip_is_left_alone(preload: Path, tmp_path: Path) -> N
         assert (ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, b"", b"")
     environment = {"LD_PRELOAD": str(preload), "REDLINE_REPORT": "stderr"}
     asked = subprocess.run(["/bin/true"], env=environment, capture_output=True, text=True, check=True)
-    assert re.fullmatch(r"redline \S+: process \d+ \(true\)\nredline: HIP was not used\n", asked.stderr)
+    assert re.fullmatch(
+        r"redline: version \S+, process \d+ \(true\)\nredline: HIP was not used\n", asked.stderr
+    )
     assert asked.stdout == ""
 
 
@@ -114,7 +116,7 @@ def test_text_has_a_line_for_each_exec(driver: Path) -> None:
     assert lines.count("redline: execs created: 2") == 1
     expected = f"4 nodes, launches: 3 native, 8 replayed; native because {SENTENCES['USER_OBJECT']}"
     assert lines[-2:] == [f"redline: exec {i}: {expected}" for i in (1, 2)]
-    assert all(line.startswith("redline") for line in lines)
+    assert all(line.startswith("redline: ") for line in lines)
 
 
 def test_many_execs_share_a_line_and_nothing_is_lost(driver: Path, tmp_path: Path) -> None:
@@ -141,7 +143,7 @@ def test_any_bytes_make_valid_json_and_valid_utf8(
 def test_a_relative_file_stays_where_the_program_started(driver: Path, tmp_path: Path) -> None:
     command = [str(driver), "state:1:0", "chdir:/"]
     subprocess.run(command, env={"REDLINE_REPORT": "r.txt"}, cwd=tmp_path, check=True, timeout=20)
-    assert (tmp_path / "r.txt").read_text().startswith("redline ")
+    assert (tmp_path / "r.txt").read_text().startswith("redline: version ")
 
 
 def test_a_name_may_contain_the_process(driver: Path, tmp_path: Path) -> None:
