@@ -17,6 +17,14 @@ class Block:
     derived: list[Finding] = field(default_factory=list)
 
     @property
+    def groups(self) -> list[list[Finding]]:
+        """Leaves that a reader can be told about with the same sentences."""
+        found: dict[tuple[str, str, str], list[Finding]] = {}
+        for finding in self.leaves:
+            found.setdefault((finding.rule, finding.meaning, finding.edit), []).append(finding)
+        return list(found.values())
+
+    @property
     def reaches(self) -> list[str]:
         """Entry points other than the entity itself."""
         found = {name for finding in self.leaves for name in finding.reaches}

@@ -19,7 +19,7 @@ from .compare import compare
 from .finding import SEVERITIES, Severity
 from .forms import FORMS
 from .review import Review, review
-from .sides import read_side
+from .sides import read_sides
 from .suggest import to_suggestions
 from .upgrade import earlier_steps, notice
 
@@ -95,7 +95,7 @@ def _reviewed(arguments: argparse.Namespace) -> Review:
     given: list[str] = arguments.sides
     old, new = given if len(given) == 2 else ("current", given[0] if given else "installed")
     policy = load_policy(root / "policies.yaml")
-    comparison = compare(read_side(old, root), read_side(new, root), policy, root)
+    comparison = compare(*read_sides(old, new, root), policy, root)
     earlier = earlier_steps(read_snapshots(root), policy, root) if policy.acknowledged else frozenset
     return review(comparison, policy, earlier, datetime.date.today(), arguments.all)
 

@@ -60,20 +60,25 @@ def _leaves(made: list[Block]) -> list[str]:
     lines = []
     for block in made:
         lines.append(f"  {block.title}")
-        told: set[str] = set()
-        for finding in block.leaves:
-            lines.append(f"    {finding.fingerprint}  {finding.rule}")
-            for change in changes(finding):
-                lines += textwrap.wrap(change, WIDTH, initial_indent="      ", subsequent_indent="          ")
-            for sentence in (finding.meaning, finding.edit):
-                if sentence and sentence not in told:
-                    told.add(sentence)
-                    lines += _wrapped([sentence], "    ")
+        for group in block.groups:
+            for finding in group:
+                lines += _told(finding)
+            lines += _wrapped([text for text in (group[0].meaning, group[0].edit) if text], "    ")
         for finding in block.derived:
             lines.append(f"    {finding.fingerprint}  with it {finding.entity}: {'; '.join(finding.details)}")
         if block.reaches:
             lines += _wrapped([f"reaches {_listed(block.reaches)}"], "    ")
         lines.append("")
+    return lines
+
+
+def _told(finding: Finding) -> list[str]:
+    head, told = f"    {finding.fingerprint}  {finding.rule}", changes(finding)
+    if finding.rule.startswith("enumerator"):
+        return [f"{head}  {told[0]}"]
+    lines = [head]
+    for change in told:
+        lines += textwrap.wrap(change, WIDTH, initial_indent="      ", subsequent_indent="          ")
     return lines
 
 

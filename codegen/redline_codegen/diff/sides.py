@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 from ..errors import InputError
@@ -27,6 +29,19 @@ class Side:
     @property
     def title(self) -> str:
         return f"ROCm {self.api.release} ({self.source})"
+
+
+def read_sides(old: str, new: str, root: Path) -> tuple[Side, Side]:
+    """Both inputs, at the same time where both are headers to parse."""
+    if any(_is_quick(argument) for argument in (old, new)):
+        return read_side(old, root), read_side(new, root)
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
+        pending = [pool.submit(read_side, argument, root) for argument in (old, new)]
+        return pending[0].result(), pending[1].result()
+
+
+def _is_quick(argument: str) -> bool:
+    return argument == "current" or argument.endswith(".json") or ".so" in Path(argument).name
 
 
 def read_side(argument: str, root: Path) -> Side:

@@ -104,7 +104,7 @@ def _enumerators(pair: Pair) -> Iterator[Finding]:
                     meaning = (
                         f"A number of {enum} means something else to what was built for the other release."
                     )
-                edit = f"Check what depends on {name}, then acknowledge."
+                edit = f"Check what depends on {enum}, then acknowledge."
         yield Finding(
             rule,
             name,

@@ -17,7 +17,7 @@ from ..staging import hip_version
 from .compare import compare
 from .finding import Severity
 from .review import review
-from .sides import Side, current, current_release, read_side
+from .sides import Side, current, current_release, read_sides
 
 
 def refuse_unsafe(api: Api, policy: Policy, snapshots: list[Api], root: Path) -> None:
@@ -77,7 +77,7 @@ def notice(root: Path) -> str:
     place = f"{newer} ROCm {made_from['ROCM_RELEASE']} ({made_from['HIP_VERSION']}), which generated/ was made from"
     try:
         policy = load_policy(root / "policies.yaml")
-        comparison = compare(read_side("current", root), read_side("installed", root), policy, root)
+        comparison = compare(*read_sides("current", "installed", root), policy, root)
         earlier = earlier_steps(read_snapshots(root), policy, root)
         reviewed = review(comparison, policy, earlier, datetime.date.today())
     except InputError as error:
