@@ -1,4 +1,4 @@
-/* A launch on a stream that captures becomes a node of the capture; it runs only when that graph does. */
+/* A launch on a stream that captures does what HIP does with it, and the exec goes on working afterwards. */
 #include "app.h"
 
 int main(int argc, char **argv)
@@ -17,15 +17,18 @@ int main(int argc, char **argv)
         HIP(hipGraphLaunch(exec, stream));
     HIP(hipStreamSynchronize(stream));
 
+    /* HIP 7.2.4 neither refuses the launch nor records it: it runs at once, and the capture stays empty. */
     begin_capture(stream);
-    hipError_t launched = hipGraphLaunch(exec, stream);
-    hipGraph_t graph = NULL;
-    hipError_t ended = hipStreamEndCapture(stream, &graph);
-    printf("launch into a capture: %s, end of the capture: %s\n", hipGetErrorName(launched), hipGetErrorName(ended));
-    (void)hipGetLastError();
+    HIP(hipGraphLaunch(exec, stream));
+    hipGraph_t graph = end_capture(stream);
+    size_t nodes = 99;
+    HIP(hipGraphGetNodes(graph, NULL, &nodes));
+    EXPECT("nodes of the capture", nodes, 0);
+    HIP(hipGraphDestroy(graph));
+    HIP(hipDeviceSynchronize());
     download(got, data);
     for (uint32_t i = 0; i < app.n; i++)
-        for (uint32_t round = 0; round < app.rounds; round++)
+        for (uint32_t round = 0; round <= app.rounds; round++)
             want[i] = want[i] * 3 + 5;
     EXPECT_WORDS(0, got, want);
     HIP(hipGraphLaunch(exec, stream));

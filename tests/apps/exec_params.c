@@ -40,8 +40,9 @@ int main(int argc, char **argv)
         change.kernelParams = round == 2 ? ARGUMENTS(&data, &factor, &elements)
                                          : ARGUMENTS(&data, &factor, &term, &elements);
         change.gridDim.x = BLOCKS(elements);
-        HIP(hipGraphExecKernelNodeSetParams(exec, change_node, &change));
+        /* In this order: parameters set while a node is off keep HIP 7.2.4 from switching it on with the next call. */
         HIP(hipGraphNodeSetEnabled(exec, change_node, !off));
+        HIP(hipGraphExecKernelNodeSetParams(exec, change_node, &change));
         HIP(hipGraphLaunch(exec, stream));
         HIP(hipStreamSynchronize(stream));
         download(got, out);
