@@ -2,6 +2,9 @@
 #include "fault.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static struct {
     _Atomic uint64_t calls, first, count;
@@ -24,4 +27,18 @@ bool rl_fault(enum rl_fault_site site)
     uint64_t call = atomic_fetch_add(&sites[site].calls, 1) + 1;
 
     return call - atomic_load(&sites[site].first) < atomic_load(&sites[site].count);
+}
+
+__attribute__((constructor)) static void arm_from_environment(void)
+{
+    static const char *const names[RL_FAULT_SITE_COUNT] = { "alloc", "symbol", "native" };
+    const char *value = getenv("RL_FAULT");
+    unsigned long long first, count;
+    char name[8];
+
+    if (!value || sscanf(value, "%7[a-z]:%llu:%llu", name, &first, &count) != 3)
+        return;
+    for (unsigned site = 0; site < RL_FAULT_SITE_COUNT; site++)
+        if (!strcmp(name, names[site]))
+            rl_fault_arm((enum rl_fault_site)site, first, count);
 }

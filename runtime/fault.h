@@ -2,6 +2,9 @@
  * Injected failures: tests build the runtime with -DRL_FAULT_INJECTION and choose which calls of a site fail.
  * Without the flag rl_fault() is the constant false and nothing of this is linked.
  *
+ * A process that is started with RL_FAULT=SITE:FIRST:COUNT (SITE: alloc, symbol or native) is armed from
+ * the start, so that whole applications can run under failures.
+ *
  * Threads: any. A site counts its calls process-wide, so a test that needs "the n-th call" runs one thread.
  */
 #ifndef REDLINE_FAULT_H

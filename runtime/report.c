@@ -58,7 +58,10 @@ __attribute__((format(printf, 2, 3))) static void text_set(struct rl_text *text,
 
 void rl_report_hip(const char *path, const char *version)
 {
-    text_set(&rl_the_report.hip_path, "%s", path);
+    size_t length = strlen(path), kept = RL_TEXT_SIZE - sizeof("...");
+    bool cut = length >= RL_TEXT_SIZE;
+
+    text_set(&rl_the_report.hip_path, "%s%s", cut ? "..." : "", cut ? path + length - kept : path);
     text_set(&rl_the_report.hip_version, "%s", version);
 }
 

@@ -56,7 +56,7 @@ struct rl_report_exec {
 __attribute__((format(printf, 3, 4))) void rl_report_state(bool active, enum rl_reason reason,
                                                            const char *detail, ...);
 
-/* The libamdhip64 that was found. */
+/* The libamdhip64 that was found; of a long path the end is kept. */
 void rl_report_hip(const char *path, const char *version);
 
 void rl_count(enum rl_counter counter);

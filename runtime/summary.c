@@ -329,10 +329,13 @@ static int write_named(const char *pattern, bool json, enum rl_process_state sta
 
 void rl_summary_write(void)
 {
+    static atomic_flag written = ATOMIC_FLAG_INIT; /* two threads may call exit() at once */
     const struct rl_options *options = rl_options();
     enum rl_process_state state = (enum rl_process_state)atomic_load(&rl_the_report.state);
     int saved = errno, error = 0;
 
+    if (atomic_flag_test_and_set(&written))
+        return;
     if (options->report == RL_REPORT_STDERR && rl_stderr_usable())
         put_all(STDERR_FILENO, false, state);
     else if (options->report == RL_REPORT_TEXT || options->report == RL_REPORT_JSON)

@@ -167,6 +167,15 @@ static void check_fault(void)
     }
 }
 
+/* armed: run with RL_FAULT=alloc:1:COUNT, the first COUNT records are missing and the next is there. */
+static void check_armed(void)
+{
+    define_all();
+    for (uintptr_t i = 0; i < 3; i++)
+        CHECK(!insert(RL_GRAPH, i, i).record);
+    CHECK(insert(RL_GRAPH, 3, 3).record);
+}
+
 /* wear: a record slot whose generations are used up is left alone, and its old references stay invalid. */
 static void check_wear(void)
 {
@@ -264,7 +273,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } checks[] = {
-        { "fork", check_fork },     { "fault", check_fault }, { "wear", check_wear },
+        { "fork", check_fork },     { "fault", check_fault }, { "armed", check_armed },     { "wear", check_wear },
         { "growth", check_growth }, { "churn", check_churn }, { "rebuild", check_rebuild },
     };
 
@@ -273,6 +282,6 @@ int main(int argc, char **argv)
             checks[i].run();
             return 0;
         }
-    fprintf(stderr, "usage: %s fork|fault|wear|growth|churn|rebuild\n", argv[0]);
+    fprintf(stderr, "usage: %s fork|fault|armed|wear|growth|churn|rebuild\n", argv[0]);
     return 2;
 }

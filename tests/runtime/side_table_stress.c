@@ -4,7 +4,7 @@
  *
  * Every object has a serial number, kept in its record. Checked without end: a handle that its owner keeps alive is
  * always found, with its own serial (also in growth); a look-up by anybody never gives a serial whose erase had
- * returned before the look-up began; a held record stays what it was. At the end the table is empty, every record
+ * returned before the look-up began, with or without a hold; a held record stays what it was. At the end the table is empty, every record
  * was retired once, and memory stayed within its bound.
  */
 #include "side_table.h"
@@ -97,6 +97,7 @@ static const void *create(enum rl_kind kind, uint64_t *serial)
     object->owned = malloc(sizeof(*object->owned));
     CHECK(object->owned);
     *object->owned = *serial;
+    atomic_store_explicit(&object->base.note, *serial, memory_order_release);
     ref = rl_side_table_insert(kind, handle, &object->base);
     CHECK(ref.record == &object->base && rl_ref_valid(ref));
     return handle;
@@ -136,9 +137,15 @@ static void use_foreign(enum rl_kind kind, const void *handle)
     uint64_t gone = atomic_load(&natives[kind].erased[index_of(handle)]);
     struct rl_ref ref = rl_side_table_find(kind, handle);
     struct object_record *object = (struct object_record *)ref.record;
+    uint64_t note;
 
+    if (!object)
+        return;
+    note = atomic_load_explicit(&object->base.note, memory_order_acquire);
+    CHECK(!rl_ref_valid(ref) || note > gone);
     if (!rl_ref_hold(ref))
         return;
+    CHECK(object->serial == note);
     CHECK(object->base.native == (uintptr_t)handle && object->base.kind == kind);
     CHECK(object->serial > gone && *object->owned == object->serial);
     rl_record_drop(ref.record);

@@ -220,6 +220,7 @@ def test_an_undefined_kind_has_no_records(build: Build) -> None:
     [
         ("fork", "C068: a child starts empty and is never blocked, whatever lock a thread held"),
         ("fault", "the n-th allocation fails: no record, never an old one, and all is well afterwards"),
+        ("armed", "failures can be chosen from the environment"),
         ("wear", "a slot whose generations are used up is never used again"),
         ("growth", "growth is spread over the calls that follow"),
         ("churn", "a million creations and destructions at new addresses take no more memory"),
@@ -227,7 +228,10 @@ def test_an_undefined_kind_has_no_records(build: Build) -> None:
     ],
 )
 def test_single_behaviour(checks: Path, check: str, behaviour: str) -> None:
-    done = subprocess.run([str(checks), check], capture_output=True, text=True, timeout=100, check=False)
+    environment = {"RL_FAULT": "alloc:1:3"} if check == "armed" else {}
+    done = subprocess.run(
+        [str(checks), check], env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
     assert done.returncode == 0, f"{behaviour}: {done.stderr}"
 
 
