@@ -101,7 +101,7 @@ static void check_fork(void)
     CHECK(rl_ref_hold(held));
     for (uintptr_t i = 0; i < RL_KIND_COUNT; i++)
         CHECK(!pthread_create(&threads[i], NULL, churn, (void *)i));
-    for (unsigned i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         pid = fork();
         CHECK(pid >= 0);
         if (!pid)
