@@ -141,7 +141,12 @@ enum { SG_KERNEL_WAVE32 = 1 << 10, SG_KERNEL_DISPATCH_PTR = 1 << 1 };
 enum { SG_KFD_QUEUE_SDMA = 1, SG_KFD_QUEUE_COMPUTE_AQL = 2, SG_KFD_QUEUE_SDMA_XGMI = 3 };
 
 /* Flags of alloced_memory(): KFD_IOC_ALLOC_MEM_FLAGS_*. */
-enum { SG_KFD_MEMORY_VRAM = 1 << 0, SG_KFD_MEMORY_DOORBELL = 1 << 2, SG_KFD_MEMORY_WRITABLE = 1u << 31 };
+enum {
+    SG_KFD_MEMORY_VRAM = 1 << 0,
+    SG_KFD_MEMORY_DOORBELL = 1 << 3,
+    SG_KFD_MEMORY_MMIO_REMAP = 1 << 4,
+    SG_KFD_MEMORY_WRITABLE = 1u << 31
+};
 
 struct sg_model_queue_info {
     uint64_t ring, write_pointer, read_pointer;   /* relative to the aperture */

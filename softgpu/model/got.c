@@ -36,6 +36,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
             image.low = start;
         if (start + segment->p_memsz > image.high)
             image.high = start + segment->p_memsz;
+        if (segment->p_flags & PF_W) {
+            image.data = start;
+            image.data_end = start + segment->p_memsz;
+        }
     }
     *query->image = image;
     query->found = image.dynamic != NULL;

@@ -11,6 +11,7 @@
 struct sg_image {
     uintptr_t base;              /* load bias */
     uintptr_t low, high;         /* address range of all its segments */
+    uintptr_t data, data_end;    /* of its writable segment */
     const void *dynamic;
 };
 

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "event.h"
+#include "got.h"
 #include "host.h"
 #include "memory.h"
 #include "trace.h"
@@ -151,10 +152,26 @@ static void set_global_aperture(void *model, void *base, uint64_t size)
     gpu->aperture = base;
 }
 
+/* libhsakmt keeps one page of remapped registers for all modelled GPUs and asserts that it is set once; this is called
+ * just before it is set again for a further GPU. Nothing reads it, so the first one is forgotten. */
+static void forget_register_page(uint64_t base)
+{
+    static uint64_t before;
+    struct sg_image rocr;
+
+    if (before && sg_image_find("libhsa-runtime64.so", &rocr))
+        for (uintptr_t at = (rocr.data + 7) & ~(uintptr_t)7; at + 8 <= rocr.data_end; at += 8)
+            if (*(uint64_t *)at == before)
+                *(uint64_t *)at = 0;
+    before = base;
+}
+
 static void alloced_memory(void *model, void *base, uint64_t size, uint32_t flags)
 {
     (void)model;
-    if (!(flags & SG_KFD_MEMORY_DOORBELL))
+    if (flags & SG_KFD_MEMORY_MMIO_REMAP)
+        forget_register_page((uint64_t)base);
+    else if (!(flags & SG_KFD_MEMORY_DOORBELL))
         sg_memory_add((uint64_t)base, size, flags);
 }
 

@@ -13,6 +13,8 @@
 #include "hsa.h"
 #include "preload.h"
 
+enum { QUEUE_MULTI = 0, QUEUE_COOPERATIVE = 2 };
+
 typedef void error_callback(hsa_status_t status, hsa_queue_t *queue, void *data);
 
 struct queue {
@@ -32,8 +34,13 @@ SGP_EXPORT hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, uint3
 {
     typedef hsa_status_t create_fn(hsa_agent_t, uint32_t, uint32_t, error_callback *, void *, uint32_t, uint32_t,
                                    hsa_queue_t **);
-    hsa_status_t status = SGP_NEXT(create_fn, "hsa_queue_create")(agent, size, type, callback, data, private_bytes,
-                                                                  group_bytes, queue);
+    /* A cooperative queue wants global wave sync, which the model backend has not; all work-groups of a kernel run at
+     * once here anyway, so an ordinary queue serves. */
+    hsa_status_t status = SGP_NEXT(create_fn, "hsa_queue_create")(
+        agent, size, type == QUEUE_COOPERATIVE ? QUEUE_MULTI : type, callback, data, private_bytes, group_bytes, queue);
+
+    if (status == HSA_STATUS_SUCCESS)
+        *(uint32_t *)*queue = type;
     struct queue *one = status == HSA_STATUS_SUCCESS && callback ? malloc(sizeof *one) : NULL;
 
     if (one) {
