@@ -95,9 +95,9 @@ def _reviewed(arguments: argparse.Namespace) -> Review:
     given: list[str] = arguments.sides
     old, new = given if len(given) == 2 else ("current", given[0] if given else "installed")
     policy = load_policy(root / "policies.yaml")
-    comparison = compare(*read_sides(old, new, root), policy, root)
+    comparison = compare(*read_sides(old, new, root), policy, root, arguments.all)
     earlier = earlier_steps(read_snapshots(root), policy, root) if policy.acknowledged else frozenset
-    return review(comparison, policy, earlier, datetime.date.today(), arguments.all)
+    return review(comparison, policy, earlier, datetime.date.today())
 
 
 def _form(text: str) -> tuple[str, Path | None]:

@@ -28,11 +28,13 @@ class Comparison:
 
     old: Side
     new: Side
+    everything: bool
+    """Asked for with --all: out of scope findings count, and all functions that a change reaches are named."""
     findings: tuple[Finding, ...]
     not_checkable: tuple[str, ...]
 
 
-def compare(old: Side, new: Side, policy: Policy, root: Path) -> Comparison:
+def compare(old: Side, new: Side, policy: Policy, root: Path, everything: bool = False) -> Comparison:
     """Compares what both sides have. `root` is the project, whose runtime says which macros it uses."""
     words = runtime_words(root)
     findings: list[Finding] = []
@@ -43,7 +45,7 @@ def compare(old: Side, new: Side, policy: Policy, root: Path) -> Comparison:
         declared = all(part.functions for part in sides)
         if not declared and not all(part.library for part in sides):
             continue
-        first, second = (Scope(library, part, policy, words) for part in sides)
+        first, second = (Scope(library, part, policy, words, everything) for part in sides)
         pair = Pair(library, first, second, policy)
         if declared:
             findings += compare_functions(pair)
@@ -51,7 +53,7 @@ def compare(old: Side, new: Side, policy: Policy, root: Path) -> Comparison:
             findings += compare_types(pair)
         findings += compare_exports(pair)
     findings.sort(key=lambda f: (-f.severity, list(_PARTS).index(f.part)))
-    return Comparison(old, new, tuple(findings), tuple(gaps))
+    return Comparison(old, new, everything, tuple(findings), tuple(gaps))
 
 
 def runtime_words(root: Path) -> frozenset[str]:

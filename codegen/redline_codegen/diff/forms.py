@@ -138,7 +138,7 @@ def to_json(reviewed: Review, root: Path) -> str:
             side: {"release": value.api.release, "hip_version": value.api.hip_version, "source": value.source}
             for side, value in (("old", comparison.old), ("new", comparison.new))
         },
-        "scope": "all" if reviewed.everything else "reachable",
+        "scope": "all" if reviewed.comparison.everything else "reachable",
         "counts": {label: reviewed.count(severity) for label, severity in SEVERITIES.items()},
         "findings": [_finding(finding, reviewed) for finding in reviewed.findings],
         "not_checkable": list(comparison.not_checkable),

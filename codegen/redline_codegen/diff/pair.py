@@ -40,8 +40,4 @@ class Pair:
         entry = self.entry(name)
         if entry is None:
             return "has no class yet"
-        if entry.handler:
-            return f"is handled by {entry.handler}()"
-        if entry.shimmed:
-            return f"has a shim that is classed {entry.policy_class}"
-        return "is in the native table that the runtime calls through"
+        return f"is handled by {entry.handler}()" if entry.handler else f"is classed {entry.policy_class}"

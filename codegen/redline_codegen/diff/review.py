@@ -26,7 +26,6 @@ class Review:
 
     comparison: Comparison
     policy: Policy
-    everything: bool
     findings: tuple[Finding, ...]
     settled: dict[str, Acknowledgement]
     problems: tuple[Problem, ...]
@@ -63,7 +62,6 @@ def review(
     policy: Policy,
     earlier: Callable[[], frozenset[str]],
     today: datetime.date,
-    everything: bool = False,
 ) -> Review:
     """`earlier` gives the fingerprints of the steps between committed snapshots.
 
@@ -85,8 +83,8 @@ def review(
         else:
             valid[given.fingerprint] = given
     settled = {f.fingerprint: by for f in comparison.findings if (by := _settled_by(f, valid))}
-    chosen = tuple(finding for finding in comparison.findings if everything or finding.in_scope)
-    return Review(comparison, policy, everything, chosen, settled, tuple(problems))
+    chosen = tuple(f for f in comparison.findings if comparison.everything or f.in_scope)
+    return Review(comparison, policy, chosen, settled, tuple(problems))
 
 
 def _settled_by(finding: Finding, valid: dict[str, Acknowledgement]) -> Acknowledgement | None:

@@ -47,7 +47,7 @@ def to_sarif(reviewed: Review, root: Path) -> str:
         "properties": {
             "old": comparison.old.title,
             "new": comparison.new.title,
-            "scope": "all" if reviewed.everything else "reachable",
+            "scope": "all" if reviewed.comparison.everything else "reachable",
         },
     }
     return json.dumps({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"

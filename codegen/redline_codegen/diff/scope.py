@@ -12,11 +12,14 @@ from ..policy import Policy, needs_class
 class Scope:
     """One part (`hip` or `hsa`) of one release, seen with the policy. Everything is computed on first use."""
 
-    def __init__(self, library: str, part: Part, policy: Policy, named_by_runtime: frozenset[str]) -> None:
+    def __init__(
+        self, library: str, part: Part, policy: Policy, named_by_runtime: frozenset[str], everything: bool
+    ) -> None:
         self.library = library
         self.part = part
         self.policy = policy
         self.named_by_runtime = named_by_runtime
+        self.everything = everything
 
     @cached_property
     def needing_class(self) -> frozenset[str]:
@@ -62,7 +65,7 @@ class Scope:
         )
 
     def reaching(self, type_name: str) -> tuple[str, ...]:
-        """Functions whose signature leads to the type; only entry points when there are any. Sorted."""
+        """Functions whose signature leads to the type: entry points if there are any, or everything if asked for."""
         seen, found, pending = {type_name}, set(), [type_name]
         while pending:
             for user in self._users.get(pending.pop(), ()):
@@ -71,7 +74,7 @@ class Scope:
                 elif user not in seen:
                     seen.add(user)
                     pending.append(user)
-        return tuple(sorted(found & self.functions or found))
+        return tuple(sorted(found if self.everything else found & self.functions or found))
 
     @cached_property
     def _users(self) -> dict[str, set[str]]:

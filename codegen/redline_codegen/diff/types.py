@@ -97,7 +97,9 @@ def _enumerators(pair: Pair) -> Iterator[Finding]:
                 meaning = f"A value of {enum} that the runtime does not know and therefore leaves to HIP."
         else:
             rule = "enumerator-changed" if after else "enumerator-removed"
-            if in_scope:
+            if not after and _macro_value(pair, name) == before[1]:
+                meaning = "The preprocessor now gives the name its old value."
+            elif in_scope:
                 severity = Severity.UNSAFE
                 meaning = f"{enum} has lost a value that applications and libraries of the older release still pass."
                 if after:
@@ -119,6 +121,13 @@ def _enumerators(pair: Pair) -> Iterator[Finding]:
             reaches=pair.reaching(enum),
             hint=_end_marker(pair, name, enum) if rule == "enumerator-changed" else "",
         )
+
+
+def _macro_value(pair: Pair, name: str) -> int | None:
+    """The value of a name that is a macro on the new side, whether for a number or for an enumerator."""
+    part = pair.new.part
+    target = pair.new.enumerators.get(part.renames.get(name, ""))
+    return target[1] if target else part.constants.get(name)
 
 
 def _end_marker(pair: Pair, name: str, enum: str) -> str:
