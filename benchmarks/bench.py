@@ -1,7 +1,7 @@
 """Runs the benchmarks and prints what each thing costs, as a ratio to its floor.
 
-A C benchmark prints lines of `name, value, floor, limit` with tabs between them (limit 0: none is set). It is run
-several times and the smallest value and floor count, so that other work on the machine does not show.
+A C benchmark prints lines of `name, value, floor, limit` with tabs between them (limit 0: none is set). It is
+run several times and the smallest value and floor count, so that other work on the machine does not show.
 usage: bench.py [--check] [NAME...]; --check exits with 1 when a ratio is over its limit.
 """
 

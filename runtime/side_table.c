@@ -39,8 +39,8 @@
  *   erase    when it returns, no later find or hold succeeds, and rl_ref_valid() is false for every earlier
  *            reference.
  *   marks    acquire and release, also note; take() clears both. What was read there is this object's when
- *            rl_ref_valid() is true afterwards. A mark set through a reference that ended meanwhile may land on
- *            the slot's next record: marks must be bits whose needless presence is safe.
+ *            rl_ref_valid() is true afterwards. A mark set through a reference that ended meanwhile may land
+ *            on the slot's next record: marks must be bits whose needless presence is safe.
  *
  * Failure
  *   Out of memory means "no record": take() returns NULL, insert() returns an empty reference and drops the

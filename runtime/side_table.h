@@ -23,8 +23,8 @@ enum rl_kind { RL_GRAPH, RL_NODE, RL_EXEC, RL_STREAM, RL_KIND_COUNT };
 #define RL_HOLD_BITS 16 /* life = generation << RL_HOLD_BITS | holds */
 
 /*
- * Heads every record. Without a hold only life, marks and note may be touched, and what was read there counts only
- * if rl_ref_valid() is true afterwards.
+ * Heads every record. Without a hold only life, marks and note may be touched, and what was read there counts
+ * only if rl_ref_valid() is true afterwards.
  */
 struct rl_record {
     _Atomic uint64_t life;

@@ -1,4 +1,4 @@
-/* The side table for cffi: its functions exported, records with one number of payload, and a retire counter. */
+/* The side table for cffi: its functions exported, and records that carry one number. */
 #include "side_table.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -55,7 +55,7 @@ static void define_all(void)
         CHECK(rl_side_table_define(kind, sizeof(struct serial_record), retire));
 }
 
-/* fork: while other threads hold the locks most of the time, every child is empty, usable and never blocked. */
+/* fork: while other threads hold the locks most of the time, a child is empty, usable and never blocked. */
 static void *churn(void *argument)
 {
     enum rl_kind kind = (uintptr_t)argument % RL_KIND_COUNT;
@@ -114,7 +114,7 @@ static void check_fork(void)
     CHECK(rl_side_table_find(RL_EXEC, handle(1 << 30)).record == held.record && rl_ref_valid(held));
 }
 
-/* fault: with any allocation failing, a find gives the object's own record or none, and never an older one. */
+/* fault: with any allocation failing, a find gives the object's own record or none, never an older one. */
 static uint64_t fault_script(void)
 {
     uint64_t serials[1200] = { 0 }, next = 1, missing = 0;
@@ -236,7 +236,7 @@ static void check_churn(void)
     CHECK(rl_side_table_stats(RL_GRAPH).live == 500 && rl_side_table_stats(RL_GRAPH).records_out == 500);
 }
 
-/* rebuild: readers that do nothing else find what stays inserted, while the arrays under them are replaced. */
+/* rebuild: readers that do nothing else find what stays inserted while the arrays under them change. */
 static void *look_up(void *argument)
 {
     (void)argument;
@@ -273,8 +273,9 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } checks[] = {
-        { "fork", check_fork },     { "fault", check_fault }, { "armed", check_armed },     { "wear", check_wear },
-        { "growth", check_growth }, { "churn", check_churn }, { "rebuild", check_rebuild },
+        { "fork", check_fork },   { "fault", check_fault },   { "armed", check_armed },
+        { "wear", check_wear },   { "growth", check_growth }, { "churn", check_churn },
+        { "rebuild", check_rebuild },
     };
 
     for (size_t i = 0; argc == 2 && i < sizeof(checks) / sizeof(checks[0]); i++)

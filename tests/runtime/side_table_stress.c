@@ -1,11 +1,11 @@
 /*
- * Threads that create, use, mark and destroy objects of all kinds against a fake native library whose allocator hands
- * out the last freed address first. usage: side_table_stress SECONDS [SEED]
+ * Threads that create, use, mark and destroy objects of all kinds against a fake native library whose
+ * allocator hands out the last freed address first. usage: side_table_stress SECONDS [SEED]
  *
- * Every object has a serial number, kept in its record. Checked without end: a handle that its owner keeps alive is
- * always found, with its own serial (also in growth); a look-up by anybody never gives a serial whose erase had
- * returned before the look-up began, with or without a hold; a held record stays what it was. At the end the table is empty, every record
- * was retired once, and memory stayed within its bound.
+ * Every object has a serial number, kept in its record. Checked without end: a handle that its owner keeps
+ * alive is always found, with its own serial (also in growth); a look-up by anybody never gives a serial
+ * whose erase had returned before the look-up began, with or without a hold; a held record stays what it
+ * was. At the end the table is empty, every record was retired once, and memory stayed within its bound.
  */
 #include "side_table.h"
 
@@ -157,7 +157,7 @@ static unsigned roll(uint64_t *state)
     return (unsigned)(*state >> 33);
 }
 
-/* Creates many and destroys them: the table grows, and is rebuilt when the addresses are not the usual ones. */
+/* Creates many and destroys them: the table grows, and is rebuilt when the addresses are unusual ones. */
 static void burst(enum rl_kind kind)
 {
     const void *handles[BURST];
