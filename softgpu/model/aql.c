@@ -39,8 +39,6 @@ struct aql {
     bool parsing;                        /* the packet at `head` is a buffer under way */
     uint64_t parse_start_ns;
     bool state_reported;                 /* register state left behind: said once until the next buffer */
-    enum sg_queue_error error;           /* of the dispatch callback */
-    char error_text[REPORT];
 };
 
 static struct aql *aql_of(const struct sg_queue *queue) { return (struct aql *)queue; }
@@ -131,31 +129,23 @@ static void interrupt(void *context, uint32_t value)
 
 static int status_of(enum sg_queue_error error)
 {
-    enum {
-        STATUS_ERROR = 0x1000, INVALID_ARGUMENT = 0x1001, INVALID_ALLOCATION = 0x1003, INVALID_PACKET = 0x1009,
-        INCOMPATIBLE = 0x100d, INVALID_CODE = 0x1010, APERTURE = 0x29
-    };
-
     switch (error) {
-    case SG_ERROR_DIMENSIONS: return INCOMPATIBLE;
-    case SG_ERROR_GROUP_MEMORY: return INVALID_ALLOCATION;
-    case SG_ERROR_CODE: return INVALID_CODE;
-    case SG_ERROR_PACKET:
-    case SG_ERROR_VENDOR_PACKET: return INVALID_PACKET;
-    case SG_ERROR_GROUP_SIZE: return INVALID_ARGUMENT;
-    case SG_ERROR_MEMORY: return APERTURE;
+    case SG_ERROR_DIMENSIONS: return SG_STATUS_INCOMPATIBLE_ARGUMENTS;
+    case SG_ERROR_GROUP_MEMORY: return SG_STATUS_INVALID_ALLOCATION;
+    case SG_ERROR_CODE: return SG_STATUS_INVALID_CODE_OBJECT;
+    case SG_ERROR_PACKET: return SG_STATUS_INVALID_PACKET;
+    case SG_ERROR_GROUP_SIZE: return SG_STATUS_INVALID_ARGUMENT;
+    case SG_ERROR_MEMORY: return SG_STATUS_APERTURE_VIOLATION;
     case SG_ERROR_NONE: break;
     }
-    return STATUS_ERROR;
+    return SG_STATUS_ERROR;
 }
 
-/* Report, then the application: its queue error callback, and a negative value in every completion signal that would
- * otherwise never change, so that nothing waits for ever. */
+/* Report, then the application: its queue error callback, and when that has returned a negative value in every
+ * completion signal that would otherwise never change, so that nothing waits for ever. */
 static void fail(struct aql *aql, uint64_t index, enum sg_queue_error error, const char *text)
 {
-    if (!aql->queue.failed)
-        sg_host_queue_error((uint64_t)aql->hsa, status_of(error));
-    sg_queue_fail(&aql->queue, index, text);
+    sg_queue_fail(&aql->queue, index, status_of(error), text);
 }
 
 /* --- Launch --- */
@@ -281,7 +271,7 @@ static bool start_buffer(struct aql *aql, uint16_t header)
                  "vendor PM4 packet with jump %08x %08x %08x %08x and %u dwords remaining is not an "
                  "INDIRECT_BUFFER with VALID", packet->jump[0], packet->jump[1], packet->jump[2], packet->jump[3],
                  packet->remaining);
-        fail(aql, aql->head, SG_ERROR_VENDOR_PACKET, report);
+        fail(aql, aql->head, SG_ERROR_PACKET, report);
         return false;
     }
     if (!sg_memory_allows(address, dwords * UINT64_C(4), false)) {
@@ -307,11 +297,11 @@ static bool start_buffer(struct aql *aql, uint16_t header)
     }
     if (!aql->pm4) {
         snprintf(report, sizeof report, "no PM4 executor for %s", aql->queue.gpu->gfx);
-        fail(aql, aql->head, SG_ERROR_VENDOR_PACKET, report);
+        fail(aql, aql->head, SG_ERROR_PACKET, report);
         return false;
     }
     if (sg_pm4_start(aql->pm4, address, dwords)) {
-        fail(aql, aql->head, SG_ERROR_VENDOR_PACKET, sg_pm4_report(aql->pm4));
+        fail(aql, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
         return false;
     }
     aql->parsing = true;
@@ -329,7 +319,7 @@ static enum sg_progress run_buffer(struct aql *aql, uint16_t header)
         return SG_BLOCKED;
     case SG_PM4_FAILED:
         aql->parsing = false;
-        fail(aql, aql->head, SG_ERROR_VENDOR_PACKET, sg_pm4_report(aql->pm4));
+        fail(aql, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
         return SG_MOVED;
     case SG_PM4_DONE:
         break;
@@ -363,7 +353,7 @@ static enum sg_progress launch_vendor(struct aql *aql, uint16_t header)
         return SG_MOVED;
     }
     snprintf(report, sizeof report, "vendor packet of unknown format %u", packet->pm4.format);
-    fail(aql, aql->head, SG_ERROR_VENDOR_PACKET, report);
+    fail(aql, aql->head, SG_ERROR_PACKET, report);
     return SG_MOVED;
 }
 
@@ -438,12 +428,14 @@ static bool collect(struct aql *aql, struct sg_pass *pass)
         note_wake(pass, sg_work_advance(&kernel->job, now));
         if (atomic_load_explicit(&kernel->job.state, memory_order_acquire) != SG_JOB_DONE)
             continue;
-        moved = true;
-        flight->kernel = NULL;
-        if (kernel->job.failed) {
+        if (kernel->job.failed && !aql->queue.failed) {
             sg_kernel_report(kernel, report, sizeof report);
             fail(aql, kernel->index, kernel->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE, report);
         }
+        if (aql->queue.failed && !atomic_load(&aql->queue.told))
+            continue;
+        moved = true;
+        flight->kernel = NULL;
         complete(aql, flight, kernel->job.start_ns, kernel->job.end_ns, kernel->job.failed ? -1 : 0);
         free(kernel);
     }
@@ -504,6 +496,8 @@ static enum sg_progress drain(struct aql *aql)
     uint64_t now = sg_now_ns();
     union sg_packet *packet = slot(aql, aql->head);
 
+    if (!atomic_load(&aql->queue.told))
+        return SG_BLOCKED;
     if (aql->head >= atomic_load(aql->queue.write_pointer) ||
         sg_header_type(atomic_load(&packet->header)) == SG_PACKET_INVALID)
         return SG_IDLE;
@@ -581,6 +575,7 @@ struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gp
     aql->queue.read_pointer = (_Atomic uint64_t *)(gpu->aperture + info->read_pointer);
     aql->slots = info->ring_bytes / SG_AQL_PACKET_BYTES;
     aql->hsa = (struct sg_hsa_queue *)(info->read_pointer - offsetof(struct sg_hsa_queue, read_dispatch_id));
+    aql->queue.hsa = (uint64_t)aql->hsa;
     aql->last = &aql->first;
     aql->look = true;
     return &aql->queue;

@@ -33,14 +33,23 @@ uint64_t sg_queue_delay(struct sg_queue *queue, struct sg_range range)
     return (range.low + (queue->random >> 16) % (range.high - range.low + 1)) * UINT64_C(1000);
 }
 
-void sg_queue_fail(struct sg_queue *queue, uint64_t index, const char *text)
+void sg_queue_fail(struct sg_queue *queue, uint64_t index, int status, const char *text)
 {
-    if (!queue->failed) {
-        fprintf(stderr, "softgpu: GPU %d (%s) queue %u packet %" PRIu64 ": %s\nsoftgpu: the queue is stopped\n",
-                queue->gpu->index, queue->gpu->gfx, queue->id, index, text);
-        sg_trace_text(queue, index, "error", text);
-    }
+    uint64_t listeners[SG_HOST_QUEUES];
+    size_t count = 0;
+
+    if (queue->failed)
+        return;
     queue->failed = true;
+    fprintf(stderr, "softgpu: GPU %d (%s) queue %u packet %" PRIu64 ": %s\nsoftgpu: the queue is stopped\n",
+            queue->gpu->index, queue->gpu->gfx, queue->id, index, text);
+    sg_trace_text(queue, index, "error", text);
+    if (queue->hsa)
+        listeners[count++] = queue->hsa;
+    for (const struct sg_queue *other = queue->gpu->queues; other && count < SG_HOST_QUEUES; other = other->next)
+        if (other->hsa && other != queue)
+            listeners[count++] = other->hsa;
+    sg_host_queue_error(listeners, count, status, &queue->told);
 }
 
 static void pass(struct sg_gpu *gpu, struct sg_pass *sum)

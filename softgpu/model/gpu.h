@@ -54,8 +54,10 @@ struct sg_queue {
     uint8_t *ring;
     uint64_t ring_bytes;
     _Atomic uint64_t *write_pointer, *read_pointer;
+    uint64_t hsa;                        /* hsa_queue_t of a compute queue, 0 of a copy engine */
     uint64_t random;                     /* delay sequence of this queue */
     bool failed;
+    _Atomic bool told;                   /* the application knows; only then do waiters of a failed queue go on */
     _Atomic bool cancelled;              /* being destroyed: kernels that wait for memory give up */
 };
 
@@ -65,8 +67,19 @@ struct sg_queue *sg_sdma_new(const struct sg_model_queue_info *info, struct sg_g
 /* Next delay of the queue, in nanoseconds, uniform in `range`. */
 uint64_t sg_queue_delay(struct sg_queue *queue, struct sg_range range);
 
-/* Prints one report, once, and marks the queue as failed. The text may have several lines. */
-void sg_queue_fail(struct sg_queue *queue, uint64_t index, const char *text);
+/* Prints one report, marks the queue as failed and tells the application `status` (hsa_status_t) through the error
+ * callback of this queue, or of another one of the GPU when this one has none. Once per queue; `lock` is held. */
+void sg_queue_fail(struct sg_queue *queue, uint64_t index, int status, const char *text);
+
+enum sg_status {
+    SG_STATUS_APERTURE_VIOLATION = 0x29,
+    SG_STATUS_ERROR = 0x1000,
+    SG_STATUS_INVALID_ARGUMENT = 0x1001,
+    SG_STATUS_INVALID_ALLOCATION = 0x1003,
+    SG_STATUS_INVALID_PACKET = 0x1009,
+    SG_STATUS_INCOMPATIBLE_ARGUMENTS = 0x100d,
+    SG_STATUS_INVALID_CODE_OBJECT = 0x1010,
+};
 
 /* The completion protocol of amd_signal_t: times, value, then mailbox and event, which are read before the value
  * changes because the waiter may free the signal at once. `error` nonzero stores that negative value instead. */

@@ -2,8 +2,10 @@
 #include "host.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "work.h"
 
 static sgp_find_kernel_fn *find_kernel;
 static sgp_descriptor_of_fn *descriptor_of;
@@ -48,31 +50,36 @@ struct sgp_doorbell *sg_host_doorbell(void)
 }
 
 struct failure {
-    uint64_t queue;
+    uint64_t queue[SG_HOST_QUEUES];
+    size_t count;
     int status;
+    _Atomic bool *told;
 };
 
 static void *report(void *argument)
 {
-    struct failure failure = *(struct failure *)argument;
+    struct failure *failure = argument;
 
-    free(argument);
-    queue_error(failure.queue, failure.status);
+    for (size_t i = 0; i < failure->count && !queue_error(failure->queue[i], failure->status); i++)
+        ;
+    atomic_store(failure->told, true);
+    sg_work_kick();
+    free(failure);
     return NULL;
 }
 
-bool sg_host_queue_error(uint64_t queue, int status)
+void sg_host_queue_error(const uint64_t *queues, size_t count, int status, _Atomic bool *told)
 {
-    pthread_t thread;
     struct failure *failure = queue_error ? malloc(sizeof *failure) : NULL;
 
-    if (!failure)
-        return false;
-    *failure = (struct failure){queue, status};
-    if (pthread_create(&thread, NULL, report, failure)) {
+    if (failure) {
+        failure->count = count < SG_HOST_QUEUES ? count : SG_HOST_QUEUES;
+        memcpy(failure->queue, queues, failure->count * sizeof *queues);
+        failure->status = status;
+        failure->told = told;
+        if (!sg_thread_start(report, failure, "softgpu-error"))
+            return;
         free(failure);
-        return false;
     }
-    pthread_detach(thread);
-    return true;
+    atomic_store(told, true);
 }

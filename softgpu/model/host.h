@@ -6,6 +6,7 @@
 #ifndef SOFTGPU_MODEL_HOST_H
 #define SOFTGPU_MODEL_HOST_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,8 +19,12 @@ uint64_t sg_host_descriptor_of(uint64_t entry);
 /* Address of a variable of the executable that holds the kernel, 0 if it has none of that name. */
 uint64_t sg_host_variable(uint64_t kernel_object, const char *name);
 bool sg_host_registered(uint64_t address, uint64_t size);
-/* Runs the queue's error callback, if the application gave one, on a thread of its own. */
-bool sg_host_queue_error(uint64_t queue, int status);
+
+/* Tells the application that a queue failed, by the error callback of the first of `queues` (hsa_queue_t pointers) that
+ * has one, on a thread of its own; `told` becomes true when the callback has returned, or at once when nobody listens. */
+enum { SG_HOST_QUEUES = 64 };
+void sg_host_queue_error(const uint64_t *queues, size_t count, int status, _Atomic bool *told);
+
 /* Word that changes with every doorbell rung through the HSA interface, or NULL. */
 struct sgp_doorbell *sg_host_doorbell(void);
 

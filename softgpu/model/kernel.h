@@ -11,16 +11,15 @@
 #include "trace.h"
 #include "work.h"
 
-/* Bits of the inactive signal's value by which ROCr tells one queue error from another. */
+/* Why a packet cannot be executed. */
 enum sg_queue_error {
-    SG_ERROR_NONE = 0,
-    SG_ERROR_DIMENSIONS = 2,
-    SG_ERROR_GROUP_MEMORY = 4,
-    SG_ERROR_CODE = 8,
-    SG_ERROR_PACKET = 32,
-    SG_ERROR_GROUP_SIZE = 64,
-    SG_ERROR_VENDOR_PACKET = 256,
-    SG_ERROR_MEMORY = 0x20000000,
+    SG_ERROR_NONE,
+    SG_ERROR_DIMENSIONS,
+    SG_ERROR_GROUP_MEMORY,
+    SG_ERROR_CODE,
+    SG_ERROR_PACKET,
+    SG_ERROR_GROUP_SIZE,
+    SG_ERROR_MEMORY,
 };
 
 struct sg_kernel_job {

@@ -112,7 +112,7 @@ static bool finish(struct sdma *sdma, struct sg_pass *pass, uint64_t read)
         sg_copy_print(&sdma->running.copy, copy, sizeof copy);
         snprintf(text, sizeof text, "%s %s: %s at 0x%" PRIx64 ": %s", sg_copy_name(&sdma->running.copy), copy,
                  job->error, job->fault, place);
-        sg_queue_fail(&sdma->queue, read, text);
+        sg_queue_fail(&sdma->queue, read, SG_STATUS_APERTURE_VIOLATION, text);
     }
     advance(sdma, &sdma->running.copy);
     return true;
@@ -130,12 +130,16 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
         return finish(sdma, pass, read);
     if (read >= write)
         return false;
+    if (sdma->queue.failed && !atomic_load(&sdma->queue.told)) {
+        pass->progress = pass->progress < SG_BLOCKED ? SG_BLOCKED : pass->progress;
+        return false;
+    }
     uint64_t offset = read % sdma->queue.ring_bytes, room = sdma->queue.ring_bytes - offset;
     const uint32_t *words = (const uint32_t *)(sdma->queue.ring + offset);
 
     if (!sg_copy_decode(&copy, words, (write - read < room ? write - read : room) / 4, sdma->queue.gpu->major, text,
                         sizeof text)) {
-        sg_queue_fail(&sdma->queue, read, text);
+        sg_queue_fail(&sdma->queue, read, SG_STATUS_INVALID_PACKET, text);
         atomic_store(sdma->queue.read_pointer, write);
         return true;
     }
@@ -144,7 +148,7 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
 
         sg_memory_describe(copy.target, place, sizeof place);
         snprintf(text, sizeof text, "%s at 0x%" PRIx64 ": %s", sg_copy_name(&copy), copy.target, place);
-        sg_queue_fail(&sdma->queue, read, text);
+        sg_queue_fail(&sdma->queue, read, SG_STATUS_APERTURE_VIOLATION, text);
         advance(sdma, &copy);
         return true;
     }
