@@ -24,7 +24,7 @@ SOURCES := $(filter-out runtime/fault.c,$(wildcard runtime/*.c)) generated/nativ
 OBJECTS := $(patsubst %.c,build/obj/%.o,$(SOURCES) generated/abi_checks.c)
 HEADERS := $(wildcard runtime/*.h generated/*.h)
 
-.PHONY: build demo test check generate rocm clean lint warnings
+.PHONY: build demo test stress bench check generate rocm clean lint warnings
 
 build: build/libredline.so
 
@@ -58,7 +58,7 @@ build/rocm/.tried: $(READY)
 	@$(CODEGEN) rocm || echo "Some real libraries could not be had: tests that need them will be skipped by name."
 	@touch $@
 
-include softgpu/softgpu.mk softgpu/kernels/kernels.mk
+include softgpu/softgpu.mk softgpu/kernels/kernels.mk softgpu/pm4/pm4.mk
 
 # The software GPU's applications need AMD's headers and library; without those their tests are skipped by name.
 .PHONY: applications
@@ -70,6 +70,12 @@ demo: build build/rocm/.tried
 
 test: build softgpu applications
 	$(BIN)/pytest $(PYTEST_FLAGS)
+
+stress: build
+	STRESS_SECONDS=$${STRESS_SECONDS:-60} $(BIN)/pytest tests -m stress
+
+bench: build
+	$(BIN)/python benchmarks/bench.py
 
 check: $(READY) lint warnings
 	$(CODEGEN) check

@@ -235,6 +235,7 @@ def test_single_behaviour(checks: Path, check: str, behaviour: str) -> None:
     assert done.returncode == 0, f"{behaviour}: {done.stderr}"
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_c044_eight_threads_with_recycled_addresses(sanitized: Build, sanitizer: str) -> None:
     seconds = os.environ.get("STRESS_SECONDS", "2")
