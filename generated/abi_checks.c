@@ -890,6 +890,10 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleUnload), __typeo
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryUnload),
         __typeof__(hipError_t(hipLibrary_t))),
                "signature of hipLibraryUnload");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipGetLastError), __typeof__(hipError_t(void))),
+               "signature of hipGetLastError");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipPeekAtLastError), __typeof__(hipError_t(void))),
+               "signature of hipPeekAtLastError");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_store_screlease),
         __typeof__(void(hsa_signal_t, hsa_signal_value_t))),
                "signature of hsa_signal_store_screlease");

@@ -123,6 +123,8 @@ const struct rl_native_entry rl_hip_entries[] = {
     ENTRY(hipModuleUnload, "hip_4.2", true),
     ENTRY(hipLibraryUnload, "hip_7.2", true),
     ENTRY(__hipUnregisterFatBinary, "hip_4.2", true),
+    ENTRY(hipGetLastError, "hip_4.2", false),
+    ENTRY(hipPeekAtLastError, "hip_4.2", false),
 };
 #undef ENTRY
 const size_t rl_hip_entry_count = sizeof(rl_hip_entries) / sizeof(rl_hip_entries[0]);

@@ -213,6 +213,8 @@ struct rl_hip_table {
     hipError_t (*hipModuleUnload)(hipModule_t module);
     hipError_t (*hipLibraryUnload)(hipLibrary_t library);
     void (*__hipUnregisterFatBinary)(void **modules);
+    hipError_t (*hipGetLastError)(void);
+    hipError_t (*hipPeekAtLastError)(void);
 };
 
 struct rl_hsa_table {
@@ -243,7 +245,9 @@ struct rl_native_entry {
 
 extern const struct rl_native_entry rl_hip_entries[];
 extern const size_t rl_hip_entry_count;
+extern const struct rl_hip_table rl_hip_shims; /* our own functions; NULL where we have none */
 extern const struct rl_native_entry rl_hsa_entries[];
 extern const size_t rl_hsa_entry_count;
+extern const struct rl_hsa_table rl_hsa_shims; /* our own functions; NULL where we have none */
 
 #endif

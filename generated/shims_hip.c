@@ -6,75 +6,80 @@
 /* create-record, hip_4.3 */
 RL_EXPORT hipError_t hipGraphCreate(hipGraph_t *pGraph, unsigned int flags)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipGraphCreate)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphCreate(pGraph, flags);
-    rl_record_graph(rl_status, pGraph);
+    rl_record_graph(rl_status, rl_caller, pGraph);
     return rl_status;
 }
 
 /* invalidate, hip_4.3 */
 RL_EXPORT hipError_t hipGraphDestroy(hipGraph_t graph)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphDestroy)
         return hipErrorNotSupported;
-    return rl_graph_destroy(rl->hipGraphDestroy, graph);
+    return rl_graph_destroy(rl->hipGraphDestroy, rl_caller, graph);
 }
 
 /* invalidate, hip_4.4 */
 RL_EXPORT hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
         const hipGraphNode_t *to, size_t numDependencies)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddDependencies)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphAddDependencies(graph, from, to, numDependencies);
-    rl_invalidate_graph(rl_status, graph);
-    return rl_status;
+    return rl_graph_add_dependencies(rl->hipGraphAddDependencies, rl_caller, graph, from, to,
+            numDependencies);
 }
 
 /* invalidate, hip_4.5 */
 RL_EXPORT hipError_t hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from,
         const hipGraphNode_t *to, size_t numDependencies)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphRemoveDependencies)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphRemoveDependencies(graph, from, to, numDependencies);
-    rl_invalidate_graph(rl_status, graph);
-    return rl_status;
+    return rl_graph_remove_dependencies(rl->hipGraphRemoveDependencies, rl_caller, graph, from, to,
+            numDependencies);
 }
 
 /* invalidate, hip_4.5 */
 RL_EXPORT hipError_t hipGraphDestroyNode(hipGraphNode_t node)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphDestroyNode)
         return hipErrorNotSupported;
-    return rl_graph_destroy_node(rl->hipGraphDestroyNode, node);
+    return rl_graph_destroy_node(rl->hipGraphDestroyNode, rl_caller, node);
 }
 
 /* create-record, hip_4.5 */
 RL_EXPORT hipError_t hipGraphClone(hipGraph_t *pGraphClone, hipGraph_t originalGraph)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphClone)
         return hipErrorNotSupported;
-    return rl_graph_clone(rl->hipGraphClone, pGraphClone, originalGraph);
+    return rl_graph_clone(rl->hipGraphClone, rl_caller, pGraphClone, originalGraph);
 }
 
 /* create-record, hip_6.4 */
 RL_EXPORT hipError_t hipGraphAddBatchMemOpNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
         const hipGraphNode_t *dependencies, size_t numDependencies, const hipBatchMemOpNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddBatchMemOpNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddBatchMemOpNode(phGraphNode, hGraph, dependencies, numDependencies,
             nodeParams);
-    rl_record_node(rl_status, phGraphNode, hGraph);
+    rl_record_node(rl_status, rl_caller, phGraphNode, hGraph, dependencies, numDependencies);
     rl_invalidate_graph(rl_status, hGraph);
     return rl_status;
 }
@@ -83,23 +88,25 @@ RL_EXPORT hipError_t hipGraphAddBatchMemOpNode(hipGraphNode_t *phGraphNode, hipG
 RL_EXPORT hipError_t hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraphNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddNode)
         return hipErrorNotSupported;
-    return rl_graph_add_node(rl->hipGraphAddNode, pGraphNode, graph, pDependencies, numDependencies,
-            nodeParams);
+    return rl_graph_add_node(rl->hipGraphAddNode, rl_caller, pGraphNode, graph, pDependencies,
+            numDependencies, nodeParams);
 }
 
 /* create-record, hip_4.3 */
 RL_EXPORT hipError_t hipGraphAddKernelNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, const hipKernelNodeParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddKernelNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddKernelNode(pGraphNode, graph, pDependencies, numDependencies,
             pNodeParams);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -109,12 +116,13 @@ RL_EXPORT hipError_t hipDrvGraphAddMemcpyNode(hipGraphNode_t *phGraphNode, hipGr
         const hipGraphNode_t *dependencies, size_t numDependencies, const HIP_MEMCPY3D *copyParams,
         hipCtx_t ctx)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphAddMemcpyNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipDrvGraphAddMemcpyNode(phGraphNode, hGraph, dependencies, numDependencies,
             copyParams, ctx);
-    rl_record_node(rl_status, phGraphNode, hGraph);
+    rl_record_node(rl_status, rl_caller, phGraphNode, hGraph, dependencies, numDependencies);
     rl_invalidate_graph(rl_status, hGraph);
     return rl_status;
 }
@@ -123,12 +131,13 @@ RL_EXPORT hipError_t hipDrvGraphAddMemcpyNode(hipGraphNode_t *phGraphNode, hipGr
 RL_EXPORT hipError_t hipGraphAddMemcpyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemcpy3DParms *pCopyParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddMemcpyNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddMemcpyNode(pGraphNode, graph, pDependencies, numDependencies,
             pCopyParams);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -138,12 +147,13 @@ RL_EXPORT hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *pGraphNode, hipGrap
         const hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count,
         hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddMemcpyNode1D)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddMemcpyNode1D(pGraphNode, graph, pDependencies, numDependencies, dst,
             src, count, kind);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -153,12 +163,13 @@ RL_EXPORT hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode,
         const hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol,
         size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddMemcpyNodeFromSymbol)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddMemcpyNodeFromSymbol(pGraphNode, graph, pDependencies,
             numDependencies, dst, symbol, count, offset, kind);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -168,12 +179,13 @@ RL_EXPORT hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, h
         const hipGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src,
         size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddMemcpyNodeToSymbol)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddMemcpyNodeToSymbol(pGraphNode, graph, pDependencies,
             numDependencies, symbol, src, count, offset, kind);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -182,12 +194,13 @@ RL_EXPORT hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, h
 RL_EXPORT hipError_t hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemsetParams *pMemsetParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddMemsetNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddMemsetNode(pGraphNode, graph, pDependencies, numDependencies,
             pMemsetParams);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -196,12 +209,13 @@ RL_EXPORT hipError_t hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_
 RL_EXPORT hipError_t hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, const hipHostNodeParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddHostNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddHostNode(pGraphNode, graph, pDependencies, numDependencies,
             pNodeParams);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -210,22 +224,24 @@ RL_EXPORT hipError_t hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t 
 RL_EXPORT hipError_t hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraph_t childGraph)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddChildGraphNode)
         return hipErrorNotSupported;
-    return rl_graph_add_child_graph_node(rl->hipGraphAddChildGraphNode, pGraphNode, graph, pDependencies,
-            numDependencies, childGraph);
+    return rl_graph_add_child_graph_node(rl->hipGraphAddChildGraphNode, rl_caller, pGraphNode, graph,
+            pDependencies, numDependencies, childGraph);
 }
 
 /* create-record, hip_4.4 */
 RL_EXPORT hipError_t hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddEmptyNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddEmptyNode(pGraphNode, graph, pDependencies, numDependencies);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -234,12 +250,13 @@ RL_EXPORT hipError_t hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t
 RL_EXPORT hipError_t hipGraphAddEventRecordNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t event)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddEventRecordNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddEventRecordNode(pGraphNode, graph, pDependencies, numDependencies,
             event);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -248,12 +265,13 @@ RL_EXPORT hipError_t hipGraphAddEventRecordNode(hipGraphNode_t *pGraphNode, hipG
 RL_EXPORT hipError_t hipGraphAddEventWaitNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t event)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddEventWaitNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddEventWaitNode(pGraphNode, graph, pDependencies, numDependencies,
             event);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -262,12 +280,13 @@ RL_EXPORT hipError_t hipGraphAddEventWaitNode(hipGraphNode_t *pGraphNode, hipGra
 RL_EXPORT hipError_t hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, hipMemAllocNodeParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddMemAllocNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddMemAllocNode(pGraphNode, graph, pDependencies, numDependencies,
             pNodeParams);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -276,12 +295,13 @@ RL_EXPORT hipError_t hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGrap
 RL_EXPORT hipError_t hipGraphAddMemFreeNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         const hipGraphNode_t *pDependencies, size_t numDependencies, void *dev_ptr)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddMemFreeNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddMemFreeNode(pGraphNode, graph, pDependencies, numDependencies,
             dev_ptr);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -291,12 +311,13 @@ RL_EXPORT hipError_t hipGraphAddExternalSemaphoresWaitNode(hipGraphNode_t *pGrap
         const hipGraphNode_t *pDependencies, size_t numDependencies,
         const hipExternalSemaphoreWaitNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddExternalSemaphoresWaitNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddExternalSemaphoresWaitNode(pGraphNode, graph, pDependencies,
             numDependencies, nodeParams);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -306,12 +327,13 @@ RL_EXPORT hipError_t hipGraphAddExternalSemaphoresSignalNode(hipGraphNode_t *pGr
         const hipGraphNode_t *pDependencies, size_t numDependencies,
         const hipExternalSemaphoreSignalNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphAddExternalSemaphoresSignalNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphAddExternalSemaphoresSignalNode(pGraphNode, graph, pDependencies,
             numDependencies, nodeParams);
-    rl_record_node(rl_status, pGraphNode, graph);
+    rl_record_node(rl_status, rl_caller, pGraphNode, graph, pDependencies, numDependencies);
     rl_invalidate_graph(rl_status, graph);
     return rl_status;
 }
@@ -321,12 +343,13 @@ RL_EXPORT hipError_t hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGr
         const hipGraphNode_t *dependencies, size_t numDependencies, const hipMemsetParams *memsetParams,
         hipCtx_t ctx)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphAddMemsetNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipDrvGraphAddMemsetNode(phGraphNode, hGraph, dependencies, numDependencies,
             memsetParams, ctx);
-    rl_record_node(rl_status, phGraphNode, hGraph);
+    rl_record_node(rl_status, rl_caller, phGraphNode, hGraph, dependencies, numDependencies);
     rl_invalidate_graph(rl_status, hGraph);
     return rl_status;
 }
@@ -335,12 +358,13 @@ RL_EXPORT hipError_t hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGr
 RL_EXPORT hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
         const hipGraphNode_t *dependencies, size_t numDependencies, hipDeviceptr_t dptr)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphAddMemFreeNode)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipDrvGraphAddMemFreeNode(phGraphNode, hGraph, dependencies, numDependencies,
             dptr);
-    rl_record_node(rl_status, phGraphNode, hGraph);
+    rl_record_node(rl_status, rl_caller, phGraphNode, hGraph, dependencies, numDependencies);
     rl_invalidate_graph(rl_status, hGraph);
     return rl_status;
 }
@@ -349,7 +373,8 @@ RL_EXPORT hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t *phGraphNode, hipG
 RL_EXPORT hipError_t hipGraphBatchMemOpNodeSetParams(hipGraphNode_t hNode,
         hipBatchMemOpNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphBatchMemOpNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphBatchMemOpNodeSetParams(hNode, nodeParams);
@@ -360,7 +385,8 @@ RL_EXPORT hipError_t hipGraphBatchMemOpNodeSetParams(hipGraphNode_t hNode,
 /* invalidate, hip_6.2 */
 RL_EXPORT hipError_t hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphNodeSetParams(node, nodeParams);
@@ -371,7 +397,8 @@ RL_EXPORT hipError_t hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodePara
 /* invalidate, hip_4.4 */
 RL_EXPORT hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphKernelNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphKernelNodeSetParams(node, pNodeParams);
@@ -382,7 +409,8 @@ RL_EXPORT hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipK
 /* invalidate, hip_4.4 */
 RL_EXPORT hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphMemcpyNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphMemcpyNodeSetParams(node, pNodeParams);
@@ -394,7 +422,8 @@ RL_EXPORT hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipM
 RL_EXPORT hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t hNode, hipLaunchAttributeID attr,
         const hipLaunchAttributeValue *value)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphKernelNodeSetAttribute)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphKernelNodeSetAttribute(hNode, attr, value);
@@ -406,7 +435,8 @@ RL_EXPORT hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t hNode, hipLau
 RL_EXPORT hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *dst, const void *src,
         size_t count, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphMemcpyNodeSetParams1D)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphMemcpyNodeSetParams1D(node, dst, src, count, kind);
@@ -418,7 +448,8 @@ RL_EXPORT hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *ds
 RL_EXPORT hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *dst, const void *symbol,
         size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphMemcpyNodeSetParamsFromSymbol)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphMemcpyNodeSetParamsFromSymbol(node, dst, symbol, count, offset, kind);
@@ -430,7 +461,8 @@ RL_EXPORT hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, 
 RL_EXPORT hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void *symbol,
         const void *src, size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphMemcpyNodeSetParamsToSymbol)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphMemcpyNodeSetParamsToSymbol(node, symbol, src, count, offset, kind);
@@ -441,7 +473,8 @@ RL_EXPORT hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, co
 /* invalidate, hip_4.4 */
 RL_EXPORT hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphMemsetNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphMemsetNodeSetParams(node, pNodeParams);
@@ -452,7 +485,8 @@ RL_EXPORT hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipM
 /* invalidate, hip_4.5 */
 RL_EXPORT hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphHostNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphHostNodeSetParams(node, pNodeParams);
@@ -463,16 +497,18 @@ RL_EXPORT hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHos
 /* create-record, hip_4.5 */
 RL_EXPORT hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t *pGraph)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphChildGraphNodeGetGraph)
         return hipErrorNotSupported;
-    return rl_graph_child_graph_node_get_graph(rl->hipGraphChildGraphNodeGetGraph, node, pGraph);
+    return rl_graph_child_graph_node_get_graph(rl->hipGraphChildGraphNodeGetGraph, rl_caller, node, pGraph);
 }
 
 /* invalidate, hip_4.5 */
 RL_EXPORT hipError_t hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphEventRecordNodeSetEvent)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphEventRecordNodeSetEvent(node, event);
@@ -483,7 +519,8 @@ RL_EXPORT hipError_t hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEve
 /* invalidate, hip_4.5 */
 RL_EXPORT hipError_t hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphEventWaitNodeSetEvent)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphEventWaitNodeSetEvent(node, event);
@@ -494,7 +531,8 @@ RL_EXPORT hipError_t hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent
 /* invalidate, hip_5.3 */
 RL_EXPORT hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t hSrc, hipGraphNode_t hDst)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphKernelNodeCopyAttributes)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphKernelNodeCopyAttributes(hSrc, hDst);
@@ -506,7 +544,8 @@ RL_EXPORT hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t hSrc, hipGr
 RL_EXPORT hipError_t hipGraphExternalSemaphoresSignalNodeSetParams(hipGraphNode_t hNode,
         const hipExternalSemaphoreSignalNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExternalSemaphoresSignalNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExternalSemaphoresSignalNodeSetParams(hNode, nodeParams);
@@ -518,7 +557,8 @@ RL_EXPORT hipError_t hipGraphExternalSemaphoresSignalNodeSetParams(hipGraphNode_
 RL_EXPORT hipError_t hipGraphExternalSemaphoresWaitNodeSetParams(hipGraphNode_t hNode,
         const hipExternalSemaphoreWaitNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExternalSemaphoresWaitNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExternalSemaphoresWaitNodeSetParams(hNode, nodeParams);
@@ -529,7 +569,8 @@ RL_EXPORT hipError_t hipGraphExternalSemaphoresWaitNodeSetParams(hipGraphNode_t 
 /* invalidate, hip_6.0 */
 RL_EXPORT hipError_t hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t hNode, const HIP_MEMCPY3D *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphMemcpyNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipDrvGraphMemcpyNodeSetParams(hNode, nodeParams);
@@ -541,7 +582,8 @@ RL_EXPORT hipError_t hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t hNode, const 
 RL_EXPORT hipError_t hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
         const hipBatchMemOpNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecBatchMemOpNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecBatchMemOpNodeSetParams(hGraphExec, hNode, nodeParams);
@@ -553,7 +595,8 @@ RL_EXPORT hipError_t hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t hGraphEx
 RL_EXPORT hipError_t hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGraphNode_t node,
         hipGraphNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecNodeSetParams(graphExec, node, nodeParams);
@@ -565,7 +608,8 @@ RL_EXPORT hipError_t hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGrap
 RL_EXPORT hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const hipKernelNodeParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecKernelNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecKernelNodeSetParams(hGraphExec, node, pNodeParams);
@@ -577,7 +621,8 @@ RL_EXPORT hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, 
 RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         hipMemcpy3DParms *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParams(hGraphExec, node, pNodeParams);
@@ -589,7 +634,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, 
 RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         void *dst, const void *src, size_t count, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParams1D)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParams1D(hGraphExec, node, dst, src, count, kind);
@@ -601,7 +647,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec
 RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         void *dst, const void *symbol, size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParamsFromSymbol)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParamsFromSymbol(hGraphExec, node, dst, symbol, count,
@@ -614,7 +661,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hG
 RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const void *symbol, const void *src, size_t count, size_t offset, hipMemcpyKind kind)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParamsToSymbol)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParamsToSymbol(hGraphExec, node, symbol, src, count,
@@ -627,7 +675,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGra
 RL_EXPORT hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const hipMemsetParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemsetNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams);
@@ -639,7 +688,8 @@ RL_EXPORT hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, 
 RL_EXPORT hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const hipHostNodeParams *pNodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecHostNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecHostNodeSetParams(hGraphExec, node, pNodeParams);
@@ -651,7 +701,8 @@ RL_EXPORT hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t hGraphExec, hi
 RL_EXPORT hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
         hipGraph_t childGraph)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecChildGraphNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecChildGraphNodeSetParams(hGraphExec, node, childGraph);
@@ -663,7 +714,8 @@ RL_EXPORT hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphEx
 RL_EXPORT hipError_t hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
         hipEvent_t event)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecEventRecordNodeSetEvent)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecEventRecordNodeSetEvent(hGraphExec, hNode, event);
@@ -675,7 +727,8 @@ RL_EXPORT hipError_t hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t hGraphEx
 RL_EXPORT hipError_t hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
         hipEvent_t event)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecEventWaitNodeSetEvent)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecEventWaitNodeSetEvent(hGraphExec, hNode, event);
@@ -687,7 +740,8 @@ RL_EXPORT hipError_t hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec
 RL_EXPORT hipError_t hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
         unsigned int isEnabled)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphNodeSetEnabled)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphNodeSetEnabled(hGraphExec, hNode, isEnabled);
@@ -699,7 +753,8 @@ RL_EXPORT hipError_t hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphN
 RL_EXPORT hipError_t hipGraphExecExternalSemaphoresSignalNodeSetParams(hipGraphExec_t hGraphExec,
         hipGraphNode_t hNode, const hipExternalSemaphoreSignalNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecExternalSemaphoresSignalNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecExternalSemaphoresSignalNodeSetParams(hGraphExec, hNode,
@@ -712,7 +767,8 @@ RL_EXPORT hipError_t hipGraphExecExternalSemaphoresSignalNodeSetParams(hipGraphE
 RL_EXPORT hipError_t hipGraphExecExternalSemaphoresWaitNodeSetParams(hipGraphExec_t hGraphExec,
         hipGraphNode_t hNode, const hipExternalSemaphoreWaitNodeParams *nodeParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecExternalSemaphoresWaitNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipGraphExecExternalSemaphoresWaitNodeSetParams(hGraphExec, hNode, nodeParams);
@@ -724,7 +780,8 @@ RL_EXPORT hipError_t hipGraphExecExternalSemaphoresWaitNodeSetParams(hipGraphExe
 RL_EXPORT hipError_t hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
         const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphExecMemcpyNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipDrvGraphExecMemcpyNodeSetParams(hGraphExec, hNode, copyParams, ctx);
@@ -736,7 +793,8 @@ RL_EXPORT hipError_t hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExe
 RL_EXPORT hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
         const hipMemsetParams *memsetParams, hipCtx_t ctx)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphExecMemsetNodeSetParams)
         return hipErrorNotSupported;
     hipError_t rl_status = rl->hipDrvGraphExecMemsetNodeSetParams(hGraphExec, hNode, memsetParams, ctx);
@@ -748,10 +806,11 @@ RL_EXPORT hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExe
 RL_EXPORT hipError_t hipGraphInstantiate(hipGraphExec_t *pGraphExec, hipGraph_t graph,
         hipGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphInstantiate)
         return hipErrorNotSupported;
-    return rl_graph_instantiate(rl->hipGraphInstantiate, pGraphExec, graph, pErrorNode, pLogBuffer,
+    return rl_graph_instantiate(rl->hipGraphInstantiate, rl_caller, pGraphExec, graph, pErrorNode, pLogBuffer,
             bufferSize);
 }
 
@@ -759,76 +818,86 @@ RL_EXPORT hipError_t hipGraphInstantiate(hipGraphExec_t *pGraphExec, hipGraph_t 
 RL_EXPORT hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *pGraphExec, hipGraph_t graph,
         unsigned long long flags)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphInstantiateWithFlags)
         return hipErrorNotSupported;
-    return rl_graph_instantiate_with_flags(rl->hipGraphInstantiateWithFlags, pGraphExec, graph, flags);
+    return rl_graph_instantiate_with_flags(rl->hipGraphInstantiateWithFlags, rl_caller, pGraphExec, graph,
+            flags);
 }
 
 /* create-record, hip_6.1 */
 RL_EXPORT hipError_t hipGraphInstantiateWithParams(hipGraphExec_t *pGraphExec, hipGraph_t graph,
         hipGraphInstantiateParams *instantiateParams)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphInstantiateWithParams)
         return hipErrorNotSupported;
-    return rl_graph_instantiate_with_params(rl->hipGraphInstantiateWithParams, pGraphExec, graph,
+    return rl_graph_instantiate_with_params(rl->hipGraphInstantiateWithParams, rl_caller, pGraphExec, graph,
             instantiateParams);
 }
 
 /* passthrough, hip_4.3 */
 RL_EXPORT hipError_t hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphLaunch)
         return hipErrorNotSupported;
-    return rl_graph_launch(rl->hipGraphLaunch, graphExec, stream);
+    return rl_graph_launch(rl->hipGraphLaunch, rl_caller, graphExec, stream);
 }
 
 /* passthrough, hip_5.3 */
 RL_EXPORT hipError_t hipGraphLaunch_spt(hipGraphExec_t graphExec, hipStream_t stream)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphLaunch_spt)
         return hipErrorNotSupported;
-    return rl_graph_launch_spt(rl->hipGraphLaunch_spt, graphExec, stream);
+    return rl_graph_launch_spt(rl->hipGraphLaunch_spt, rl_caller, graphExec, stream);
 }
 
 /* invalidate, hip_4.3 */
 RL_EXPORT hipError_t hipGraphExecDestroy(hipGraphExec_t graphExec)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecDestroy)
         return hipErrorNotSupported;
-    return rl_graph_exec_destroy(rl->hipGraphExecDestroy, graphExec);
+    return rl_graph_exec_destroy(rl->hipGraphExecDestroy, rl_caller, graphExec);
 }
 
 /* invalidate, hip_4.5 */
 RL_EXPORT hipError_t hipGraphExecUpdate(hipGraphExec_t hGraphExec, hipGraph_t hGraph,
         hipGraphNode_t *hErrorNode_out, hipGraphExecUpdateResult *updateResult_out)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecUpdate)
         return hipErrorNotSupported;
-    return rl_graph_exec_update(rl->hipGraphExecUpdate, hGraphExec, hGraph, hErrorNode_out, updateResult_out);
+    return rl_graph_exec_update(rl->hipGraphExecUpdate, rl_caller, hGraphExec, hGraph, hErrorNode_out,
+            updateResult_out);
 }
 
 /* invalidate, hip_4.3 */
 RL_EXPORT hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamBeginCapture)
         return hipErrorNotSupported;
-    return rl_stream_begin_capture(rl->hipStreamBeginCapture, stream, mode);
+    return rl_stream_begin_capture(rl->hipStreamBeginCapture, rl_caller, stream, mode);
 }
 
 /* invalidate, hip_5.3 */
 RL_EXPORT hipError_t hipStreamBeginCapture_spt(hipStream_t stream, hipStreamCaptureMode mode)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamBeginCapture_spt)
         return hipErrorNotSupported;
-    return rl_stream_begin_capture_spt(rl->hipStreamBeginCapture_spt, stream, mode);
+    return rl_stream_begin_capture_spt(rl->hipStreamBeginCapture_spt, rl_caller, stream, mode);
 }
 
 /* invalidate, hip_6.1 */
@@ -836,29 +905,32 @@ RL_EXPORT hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t
         const hipGraphNode_t *dependencies, const hipGraphEdgeData *dependencyData, size_t numDependencies,
         hipStreamCaptureMode mode)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipStreamBeginCaptureToGraph)
         return hipErrorNotSupported;
-    return rl_stream_begin_capture_to_graph(rl->hipStreamBeginCaptureToGraph, stream, graph, dependencies,
-            dependencyData, numDependencies, mode);
+    return rl_stream_begin_capture_to_graph(rl->hipStreamBeginCaptureToGraph, rl_caller, stream, graph,
+            dependencies, dependencyData, numDependencies, mode);
 }
 
 /* create-record, hip_4.3 */
 RL_EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamEndCapture)
         return hipErrorNotSupported;
-    return rl_stream_end_capture(rl->hipStreamEndCapture, stream, pGraph);
+    return rl_stream_end_capture(rl->hipStreamEndCapture, rl_caller, stream, pGraph);
 }
 
 /* create-record, hip_5.3 */
 RL_EXPORT hipError_t hipStreamEndCapture_spt(hipStream_t stream, hipGraph_t *pGraph)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamEndCapture_spt)
         return hipErrorNotSupported;
-    return rl_stream_end_capture_spt(rl->hipStreamEndCapture_spt, stream, pGraph);
+    return rl_stream_end_capture_spt(rl->hipStreamEndCapture_spt, rl_caller, stream, pGraph);
 }
 
 /* create-record, hip_4.5 */
@@ -866,11 +938,12 @@ RL_EXPORT hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCap
         unsigned long long *id_out, hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out,
         size_t *numDependencies_out)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamGetCaptureInfo_v2)
         return hipErrorNotSupported;
-    return rl_stream_get_capture_info_v2(rl->hipStreamGetCaptureInfo_v2, stream, captureStatus_out, id_out,
-            graph_out, dependencies_out, numDependencies_out);
+    return rl_stream_get_capture_info_v2(rl->hipStreamGetCaptureInfo_v2, rl_caller, stream, captureStatus_out,
+            id_out, graph_out, dependencies_out, numDependencies_out);
 }
 
 /* create-record, hip_5.3 */
@@ -878,105 +951,375 @@ RL_EXPORT hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t stream,
         hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out, hipGraph_t *graph_out,
         const hipGraphNode_t **dependencies_out, size_t *numDependencies_out)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamGetCaptureInfo_v2_spt)
         return hipErrorNotSupported;
-    return rl_stream_get_capture_info_v2_spt(rl->hipStreamGetCaptureInfo_v2_spt, stream, captureStatus_out,
-            id_out, graph_out, dependencies_out, numDependencies_out);
+    return rl_stream_get_capture_info_v2_spt(rl->hipStreamGetCaptureInfo_v2_spt, rl_caller, stream,
+            captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
 }
 
 /* invalidate, hip_4.5 */
 RL_EXPORT hipError_t hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t *dependencies,
         size_t numDependencies, unsigned int flags)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamUpdateCaptureDependencies)
         return hipErrorNotSupported;
-    return rl_stream_update_capture_dependencies(rl->hipStreamUpdateCaptureDependencies, stream, dependencies,
-            numDependencies, flags);
+    return rl_stream_update_capture_dependencies(rl->hipStreamUpdateCaptureDependencies, rl_caller, stream,
+            dependencies, numDependencies, flags);
 }
 
 /* invalidate, hip_5.3 */
 RL_EXPORT hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned int count,
         unsigned int flags)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphRetainUserObject)
         return hipErrorNotSupported;
-    return rl_graph_retain_user_object(rl->hipGraphRetainUserObject, graph, object, count, flags);
+    return rl_graph_retain_user_object(rl->hipGraphRetainUserObject, rl_caller, graph, object, count, flags);
 }
 
 /* passthrough, hip_6.1 */
 RL_EXPORT hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
         hipDriverProcAddressQueryResult *symbolStatus)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipGetProcAddress)
         return hipErrorNotSupported;
-    return rl_get_proc_address(rl->hipGetProcAddress, symbol, pfn, hipVersion, flags, symbolStatus);
+    return rl_get_proc_address(rl->hipGetProcAddress, rl_caller, symbol, pfn, hipVersion, flags,
+            symbolStatus);
 }
 
 /* passthrough, hip_7.1 */
 RL_EXPORT hipError_t hipGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
         hipDriverEntryPointQueryResult *driverStatus)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipGetDriverEntryPoint)
         return hipErrorNotSupported;
-    return rl_get_driver_entry_point(rl->hipGetDriverEntryPoint, symbol, funcPtr, flags, driverStatus);
+    return rl_get_driver_entry_point(rl->hipGetDriverEntryPoint, rl_caller, symbol, funcPtr, flags,
+            driverStatus);
 }
 
 /* passthrough, hip_7.1 */
 RL_EXPORT hipError_t hipGetDriverEntryPoint_spt(const char *symbol, void **funcPtr, unsigned long long flags,
         hipDriverEntryPointQueryResult *status)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipGetDriverEntryPoint_spt)
         return hipErrorNotSupported;
-    return rl_get_driver_entry_point_spt(rl->hipGetDriverEntryPoint_spt, symbol, funcPtr, flags, status);
+    return rl_get_driver_entry_point_spt(rl->hipGetDriverEntryPoint_spt, rl_caller, symbol, funcPtr, flags,
+            status);
 }
 
 /* passthrough, hip_4.2 */
 RL_EXPORT hipError_t hipDeviceReset(void)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipDeviceReset)
         return hipErrorNotSupported;
-    return rl_device_reset(rl->hipDeviceReset);
+    return rl_device_reset(rl->hipDeviceReset, rl_caller);
 }
 
 /* invalidate, hip_4.2 */
 RL_EXPORT hipError_t hipStreamDestroy(hipStream_t stream)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipStreamDestroy)
         return hipErrorNotSupported;
-    return rl_stream_destroy(rl->hipStreamDestroy, stream);
+    return rl_stream_destroy(rl->hipStreamDestroy, rl_caller, stream);
 }
 
 /* passthrough, hip_4.2 */
 RL_EXPORT hipError_t hipModuleUnload(hipModule_t module)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipModuleUnload)
         return hipErrorNotSupported;
-    return rl_module_unload(rl->hipModuleUnload, module);
+    return rl_module_unload(rl->hipModuleUnload, rl_caller, module);
 }
 
 /* passthrough, hip_7.2 */
 RL_EXPORT hipError_t hipLibraryUnload(hipLibrary_t library)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->hipLibraryUnload)
         return hipErrorNotSupported;
-    return rl_library_unload(rl->hipLibraryUnload, library);
+    return rl_library_unload(rl->hipLibraryUnload, rl_caller, library);
 }
 
 /* passthrough, hip_4.2 */
 RL_EXPORT void __hipUnregisterFatBinary(void **modules)
 {
-    const struct rl_hip_table *rl = rl_hip();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
     if (!rl->__hipUnregisterFatBinary)
         return;
-    rl_unregister_fat_binary(rl->__hipUnregisterFatBinary, modules);
+    rl_unregister_fat_binary(rl->__hipUnregisterFatBinary, rl_caller, modules);
 }
+
+extern __typeof__(hipGraphCreate) rl_shim_hipGraphCreate
+    __attribute__((alias("hipGraphCreate"), visibility("hidden")));
+extern __typeof__(hipGraphDestroy) rl_shim_hipGraphDestroy
+    __attribute__((alias("hipGraphDestroy"), visibility("hidden")));
+extern __typeof__(hipGraphAddDependencies) rl_shim_hipGraphAddDependencies
+    __attribute__((alias("hipGraphAddDependencies"), visibility("hidden")));
+extern __typeof__(hipGraphRemoveDependencies) rl_shim_hipGraphRemoveDependencies
+    __attribute__((alias("hipGraphRemoveDependencies"), visibility("hidden")));
+extern __typeof__(hipGraphDestroyNode) rl_shim_hipGraphDestroyNode
+    __attribute__((alias("hipGraphDestroyNode"), visibility("hidden")));
+extern __typeof__(hipGraphClone) rl_shim_hipGraphClone
+    __attribute__((alias("hipGraphClone"), visibility("hidden")));
+extern __typeof__(hipGraphAddBatchMemOpNode) rl_shim_hipGraphAddBatchMemOpNode
+    __attribute__((alias("hipGraphAddBatchMemOpNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddNode) rl_shim_hipGraphAddNode
+    __attribute__((alias("hipGraphAddNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddKernelNode) rl_shim_hipGraphAddKernelNode
+    __attribute__((alias("hipGraphAddKernelNode"), visibility("hidden")));
+extern __typeof__(hipDrvGraphAddMemcpyNode) rl_shim_hipDrvGraphAddMemcpyNode
+    __attribute__((alias("hipDrvGraphAddMemcpyNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddMemcpyNode) rl_shim_hipGraphAddMemcpyNode
+    __attribute__((alias("hipGraphAddMemcpyNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddMemcpyNode1D) rl_shim_hipGraphAddMemcpyNode1D
+    __attribute__((alias("hipGraphAddMemcpyNode1D"), visibility("hidden")));
+extern __typeof__(hipGraphAddMemcpyNodeFromSymbol) rl_shim_hipGraphAddMemcpyNodeFromSymbol
+    __attribute__((alias("hipGraphAddMemcpyNodeFromSymbol"), visibility("hidden")));
+extern __typeof__(hipGraphAddMemcpyNodeToSymbol) rl_shim_hipGraphAddMemcpyNodeToSymbol
+    __attribute__((alias("hipGraphAddMemcpyNodeToSymbol"), visibility("hidden")));
+extern __typeof__(hipGraphAddMemsetNode) rl_shim_hipGraphAddMemsetNode
+    __attribute__((alias("hipGraphAddMemsetNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddHostNode) rl_shim_hipGraphAddHostNode
+    __attribute__((alias("hipGraphAddHostNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddChildGraphNode) rl_shim_hipGraphAddChildGraphNode
+    __attribute__((alias("hipGraphAddChildGraphNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddEmptyNode) rl_shim_hipGraphAddEmptyNode
+    __attribute__((alias("hipGraphAddEmptyNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddEventRecordNode) rl_shim_hipGraphAddEventRecordNode
+    __attribute__((alias("hipGraphAddEventRecordNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddEventWaitNode) rl_shim_hipGraphAddEventWaitNode
+    __attribute__((alias("hipGraphAddEventWaitNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddMemAllocNode) rl_shim_hipGraphAddMemAllocNode
+    __attribute__((alias("hipGraphAddMemAllocNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddMemFreeNode) rl_shim_hipGraphAddMemFreeNode
+    __attribute__((alias("hipGraphAddMemFreeNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddExternalSemaphoresWaitNode) rl_shim_hipGraphAddExternalSemaphoresWaitNode
+    __attribute__((alias("hipGraphAddExternalSemaphoresWaitNode"), visibility("hidden")));
+extern __typeof__(hipGraphAddExternalSemaphoresSignalNode) rl_shim_hipGraphAddExternalSemaphoresSignalNode
+    __attribute__((alias("hipGraphAddExternalSemaphoresSignalNode"), visibility("hidden")));
+extern __typeof__(hipDrvGraphAddMemsetNode) rl_shim_hipDrvGraphAddMemsetNode
+    __attribute__((alias("hipDrvGraphAddMemsetNode"), visibility("hidden")));
+extern __typeof__(hipDrvGraphAddMemFreeNode) rl_shim_hipDrvGraphAddMemFreeNode
+    __attribute__((alias("hipDrvGraphAddMemFreeNode"), visibility("hidden")));
+extern __typeof__(hipGraphBatchMemOpNodeSetParams) rl_shim_hipGraphBatchMemOpNodeSetParams
+    __attribute__((alias("hipGraphBatchMemOpNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphNodeSetParams) rl_shim_hipGraphNodeSetParams
+    __attribute__((alias("hipGraphNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphKernelNodeSetParams) rl_shim_hipGraphKernelNodeSetParams
+    __attribute__((alias("hipGraphKernelNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphMemcpyNodeSetParams) rl_shim_hipGraphMemcpyNodeSetParams
+    __attribute__((alias("hipGraphMemcpyNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphKernelNodeSetAttribute) rl_shim_hipGraphKernelNodeSetAttribute
+    __attribute__((alias("hipGraphKernelNodeSetAttribute"), visibility("hidden")));
+extern __typeof__(hipGraphMemcpyNodeSetParams1D) rl_shim_hipGraphMemcpyNodeSetParams1D
+    __attribute__((alias("hipGraphMemcpyNodeSetParams1D"), visibility("hidden")));
+extern __typeof__(hipGraphMemcpyNodeSetParamsFromSymbol) rl_shim_hipGraphMemcpyNodeSetParamsFromSymbol
+    __attribute__((alias("hipGraphMemcpyNodeSetParamsFromSymbol"), visibility("hidden")));
+extern __typeof__(hipGraphMemcpyNodeSetParamsToSymbol) rl_shim_hipGraphMemcpyNodeSetParamsToSymbol
+    __attribute__((alias("hipGraphMemcpyNodeSetParamsToSymbol"), visibility("hidden")));
+extern __typeof__(hipGraphMemsetNodeSetParams) rl_shim_hipGraphMemsetNodeSetParams
+    __attribute__((alias("hipGraphMemsetNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphHostNodeSetParams) rl_shim_hipGraphHostNodeSetParams
+    __attribute__((alias("hipGraphHostNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphChildGraphNodeGetGraph) rl_shim_hipGraphChildGraphNodeGetGraph
+    __attribute__((alias("hipGraphChildGraphNodeGetGraph"), visibility("hidden")));
+extern __typeof__(hipGraphEventRecordNodeSetEvent) rl_shim_hipGraphEventRecordNodeSetEvent
+    __attribute__((alias("hipGraphEventRecordNodeSetEvent"), visibility("hidden")));
+extern __typeof__(hipGraphEventWaitNodeSetEvent) rl_shim_hipGraphEventWaitNodeSetEvent
+    __attribute__((alias("hipGraphEventWaitNodeSetEvent"), visibility("hidden")));
+extern __typeof__(hipGraphKernelNodeCopyAttributes) rl_shim_hipGraphKernelNodeCopyAttributes
+    __attribute__((alias("hipGraphKernelNodeCopyAttributes"), visibility("hidden")));
+extern __typeof__(hipGraphExternalSemaphoresSignalNodeSetParams) rl_shim_hipGraphExternalSemaphoresSignalNodeSetParams
+    __attribute__((alias("hipGraphExternalSemaphoresSignalNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExternalSemaphoresWaitNodeSetParams) rl_shim_hipGraphExternalSemaphoresWaitNodeSetParams
+    __attribute__((alias("hipGraphExternalSemaphoresWaitNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipDrvGraphMemcpyNodeSetParams) rl_shim_hipDrvGraphMemcpyNodeSetParams
+    __attribute__((alias("hipDrvGraphMemcpyNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecBatchMemOpNodeSetParams) rl_shim_hipGraphExecBatchMemOpNodeSetParams
+    __attribute__((alias("hipGraphExecBatchMemOpNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecNodeSetParams) rl_shim_hipGraphExecNodeSetParams
+    __attribute__((alias("hipGraphExecNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecKernelNodeSetParams) rl_shim_hipGraphExecKernelNodeSetParams
+    __attribute__((alias("hipGraphExecKernelNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecMemcpyNodeSetParams) rl_shim_hipGraphExecMemcpyNodeSetParams
+    __attribute__((alias("hipGraphExecMemcpyNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecMemcpyNodeSetParams1D) rl_shim_hipGraphExecMemcpyNodeSetParams1D
+    __attribute__((alias("hipGraphExecMemcpyNodeSetParams1D"), visibility("hidden")));
+extern __typeof__(hipGraphExecMemcpyNodeSetParamsFromSymbol) rl_shim_hipGraphExecMemcpyNodeSetParamsFromSymbol
+    __attribute__((alias("hipGraphExecMemcpyNodeSetParamsFromSymbol"), visibility("hidden")));
+extern __typeof__(hipGraphExecMemcpyNodeSetParamsToSymbol) rl_shim_hipGraphExecMemcpyNodeSetParamsToSymbol
+    __attribute__((alias("hipGraphExecMemcpyNodeSetParamsToSymbol"), visibility("hidden")));
+extern __typeof__(hipGraphExecMemsetNodeSetParams) rl_shim_hipGraphExecMemsetNodeSetParams
+    __attribute__((alias("hipGraphExecMemsetNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecHostNodeSetParams) rl_shim_hipGraphExecHostNodeSetParams
+    __attribute__((alias("hipGraphExecHostNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecChildGraphNodeSetParams) rl_shim_hipGraphExecChildGraphNodeSetParams
+    __attribute__((alias("hipGraphExecChildGraphNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecEventRecordNodeSetEvent) rl_shim_hipGraphExecEventRecordNodeSetEvent
+    __attribute__((alias("hipGraphExecEventRecordNodeSetEvent"), visibility("hidden")));
+extern __typeof__(hipGraphExecEventWaitNodeSetEvent) rl_shim_hipGraphExecEventWaitNodeSetEvent
+    __attribute__((alias("hipGraphExecEventWaitNodeSetEvent"), visibility("hidden")));
+extern __typeof__(hipGraphNodeSetEnabled) rl_shim_hipGraphNodeSetEnabled
+    __attribute__((alias("hipGraphNodeSetEnabled"), visibility("hidden")));
+extern __typeof__(hipGraphExecExternalSemaphoresSignalNodeSetParams) rl_shim_hipGraphExecExternalSemaphoresSignalNodeSetParams
+    __attribute__((alias("hipGraphExecExternalSemaphoresSignalNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphExecExternalSemaphoresWaitNodeSetParams) rl_shim_hipGraphExecExternalSemaphoresWaitNodeSetParams
+    __attribute__((alias("hipGraphExecExternalSemaphoresWaitNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipDrvGraphExecMemcpyNodeSetParams) rl_shim_hipDrvGraphExecMemcpyNodeSetParams
+    __attribute__((alias("hipDrvGraphExecMemcpyNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipDrvGraphExecMemsetNodeSetParams) rl_shim_hipDrvGraphExecMemsetNodeSetParams
+    __attribute__((alias("hipDrvGraphExecMemsetNodeSetParams"), visibility("hidden")));
+extern __typeof__(hipGraphInstantiate) rl_shim_hipGraphInstantiate
+    __attribute__((alias("hipGraphInstantiate"), visibility("hidden")));
+extern __typeof__(hipGraphInstantiateWithFlags) rl_shim_hipGraphInstantiateWithFlags
+    __attribute__((alias("hipGraphInstantiateWithFlags"), visibility("hidden")));
+extern __typeof__(hipGraphInstantiateWithParams) rl_shim_hipGraphInstantiateWithParams
+    __attribute__((alias("hipGraphInstantiateWithParams"), visibility("hidden")));
+extern __typeof__(hipGraphLaunch) rl_shim_hipGraphLaunch
+    __attribute__((alias("hipGraphLaunch"), visibility("hidden")));
+extern __typeof__(hipGraphLaunch_spt) rl_shim_hipGraphLaunch_spt
+    __attribute__((alias("hipGraphLaunch_spt"), visibility("hidden")));
+extern __typeof__(hipGraphExecDestroy) rl_shim_hipGraphExecDestroy
+    __attribute__((alias("hipGraphExecDestroy"), visibility("hidden")));
+extern __typeof__(hipGraphExecUpdate) rl_shim_hipGraphExecUpdate
+    __attribute__((alias("hipGraphExecUpdate"), visibility("hidden")));
+extern __typeof__(hipStreamBeginCapture) rl_shim_hipStreamBeginCapture
+    __attribute__((alias("hipStreamBeginCapture"), visibility("hidden")));
+extern __typeof__(hipStreamBeginCapture_spt) rl_shim_hipStreamBeginCapture_spt
+    __attribute__((alias("hipStreamBeginCapture_spt"), visibility("hidden")));
+extern __typeof__(hipStreamBeginCaptureToGraph) rl_shim_hipStreamBeginCaptureToGraph
+    __attribute__((alias("hipStreamBeginCaptureToGraph"), visibility("hidden")));
+extern __typeof__(hipStreamEndCapture) rl_shim_hipStreamEndCapture
+    __attribute__((alias("hipStreamEndCapture"), visibility("hidden")));
+extern __typeof__(hipStreamEndCapture_spt) rl_shim_hipStreamEndCapture_spt
+    __attribute__((alias("hipStreamEndCapture_spt"), visibility("hidden")));
+extern __typeof__(hipStreamGetCaptureInfo_v2) rl_shim_hipStreamGetCaptureInfo_v2
+    __attribute__((alias("hipStreamGetCaptureInfo_v2"), visibility("hidden")));
+extern __typeof__(hipStreamGetCaptureInfo_v2_spt) rl_shim_hipStreamGetCaptureInfo_v2_spt
+    __attribute__((alias("hipStreamGetCaptureInfo_v2_spt"), visibility("hidden")));
+extern __typeof__(hipStreamUpdateCaptureDependencies) rl_shim_hipStreamUpdateCaptureDependencies
+    __attribute__((alias("hipStreamUpdateCaptureDependencies"), visibility("hidden")));
+extern __typeof__(hipGraphRetainUserObject) rl_shim_hipGraphRetainUserObject
+    __attribute__((alias("hipGraphRetainUserObject"), visibility("hidden")));
+extern __typeof__(hipGetProcAddress) rl_shim_hipGetProcAddress
+    __attribute__((alias("hipGetProcAddress"), visibility("hidden")));
+extern __typeof__(hipGetDriverEntryPoint) rl_shim_hipGetDriverEntryPoint
+    __attribute__((alias("hipGetDriverEntryPoint"), visibility("hidden")));
+extern __typeof__(hipGetDriverEntryPoint_spt) rl_shim_hipGetDriverEntryPoint_spt
+    __attribute__((alias("hipGetDriverEntryPoint_spt"), visibility("hidden")));
+extern __typeof__(hipDeviceReset) rl_shim_hipDeviceReset
+    __attribute__((alias("hipDeviceReset"), visibility("hidden")));
+extern __typeof__(hipStreamDestroy) rl_shim_hipStreamDestroy
+    __attribute__((alias("hipStreamDestroy"), visibility("hidden")));
+extern __typeof__(hipModuleUnload) rl_shim_hipModuleUnload
+    __attribute__((alias("hipModuleUnload"), visibility("hidden")));
+extern __typeof__(hipLibraryUnload) rl_shim_hipLibraryUnload
+    __attribute__((alias("hipLibraryUnload"), visibility("hidden")));
+extern __typeof__(__hipUnregisterFatBinary) rl_shim___hipUnregisterFatBinary
+    __attribute__((alias("__hipUnregisterFatBinary"), visibility("hidden")));
+
+const struct rl_hip_table rl_hip_shims = {
+    .hipGraphCreate = rl_shim_hipGraphCreate,
+    .hipGraphDestroy = rl_shim_hipGraphDestroy,
+    .hipGraphAddDependencies = rl_shim_hipGraphAddDependencies,
+    .hipGraphRemoveDependencies = rl_shim_hipGraphRemoveDependencies,
+    .hipGraphDestroyNode = rl_shim_hipGraphDestroyNode,
+    .hipGraphClone = rl_shim_hipGraphClone,
+    .hipGraphAddBatchMemOpNode = rl_shim_hipGraphAddBatchMemOpNode,
+    .hipGraphAddNode = rl_shim_hipGraphAddNode,
+    .hipGraphAddKernelNode = rl_shim_hipGraphAddKernelNode,
+    .hipDrvGraphAddMemcpyNode = rl_shim_hipDrvGraphAddMemcpyNode,
+    .hipGraphAddMemcpyNode = rl_shim_hipGraphAddMemcpyNode,
+    .hipGraphAddMemcpyNode1D = rl_shim_hipGraphAddMemcpyNode1D,
+    .hipGraphAddMemcpyNodeFromSymbol = rl_shim_hipGraphAddMemcpyNodeFromSymbol,
+    .hipGraphAddMemcpyNodeToSymbol = rl_shim_hipGraphAddMemcpyNodeToSymbol,
+    .hipGraphAddMemsetNode = rl_shim_hipGraphAddMemsetNode,
+    .hipGraphAddHostNode = rl_shim_hipGraphAddHostNode,
+    .hipGraphAddChildGraphNode = rl_shim_hipGraphAddChildGraphNode,
+    .hipGraphAddEmptyNode = rl_shim_hipGraphAddEmptyNode,
+    .hipGraphAddEventRecordNode = rl_shim_hipGraphAddEventRecordNode,
+    .hipGraphAddEventWaitNode = rl_shim_hipGraphAddEventWaitNode,
+    .hipGraphAddMemAllocNode = rl_shim_hipGraphAddMemAllocNode,
+    .hipGraphAddMemFreeNode = rl_shim_hipGraphAddMemFreeNode,
+    .hipGraphAddExternalSemaphoresWaitNode = rl_shim_hipGraphAddExternalSemaphoresWaitNode,
+    .hipGraphAddExternalSemaphoresSignalNode = rl_shim_hipGraphAddExternalSemaphoresSignalNode,
+    .hipDrvGraphAddMemsetNode = rl_shim_hipDrvGraphAddMemsetNode,
+    .hipDrvGraphAddMemFreeNode = rl_shim_hipDrvGraphAddMemFreeNode,
+    .hipGraphBatchMemOpNodeSetParams = rl_shim_hipGraphBatchMemOpNodeSetParams,
+    .hipGraphNodeSetParams = rl_shim_hipGraphNodeSetParams,
+    .hipGraphKernelNodeSetParams = rl_shim_hipGraphKernelNodeSetParams,
+    .hipGraphMemcpyNodeSetParams = rl_shim_hipGraphMemcpyNodeSetParams,
+    .hipGraphKernelNodeSetAttribute = rl_shim_hipGraphKernelNodeSetAttribute,
+    .hipGraphMemcpyNodeSetParams1D = rl_shim_hipGraphMemcpyNodeSetParams1D,
+    .hipGraphMemcpyNodeSetParamsFromSymbol = rl_shim_hipGraphMemcpyNodeSetParamsFromSymbol,
+    .hipGraphMemcpyNodeSetParamsToSymbol = rl_shim_hipGraphMemcpyNodeSetParamsToSymbol,
+    .hipGraphMemsetNodeSetParams = rl_shim_hipGraphMemsetNodeSetParams,
+    .hipGraphHostNodeSetParams = rl_shim_hipGraphHostNodeSetParams,
+    .hipGraphChildGraphNodeGetGraph = rl_shim_hipGraphChildGraphNodeGetGraph,
+    .hipGraphEventRecordNodeSetEvent = rl_shim_hipGraphEventRecordNodeSetEvent,
+    .hipGraphEventWaitNodeSetEvent = rl_shim_hipGraphEventWaitNodeSetEvent,
+    .hipGraphKernelNodeCopyAttributes = rl_shim_hipGraphKernelNodeCopyAttributes,
+    .hipGraphExternalSemaphoresSignalNodeSetParams = rl_shim_hipGraphExternalSemaphoresSignalNodeSetParams,
+    .hipGraphExternalSemaphoresWaitNodeSetParams = rl_shim_hipGraphExternalSemaphoresWaitNodeSetParams,
+    .hipDrvGraphMemcpyNodeSetParams = rl_shim_hipDrvGraphMemcpyNodeSetParams,
+    .hipGraphExecBatchMemOpNodeSetParams = rl_shim_hipGraphExecBatchMemOpNodeSetParams,
+    .hipGraphExecNodeSetParams = rl_shim_hipGraphExecNodeSetParams,
+    .hipGraphExecKernelNodeSetParams = rl_shim_hipGraphExecKernelNodeSetParams,
+    .hipGraphExecMemcpyNodeSetParams = rl_shim_hipGraphExecMemcpyNodeSetParams,
+    .hipGraphExecMemcpyNodeSetParams1D = rl_shim_hipGraphExecMemcpyNodeSetParams1D,
+    .hipGraphExecMemcpyNodeSetParamsFromSymbol = rl_shim_hipGraphExecMemcpyNodeSetParamsFromSymbol,
+    .hipGraphExecMemcpyNodeSetParamsToSymbol = rl_shim_hipGraphExecMemcpyNodeSetParamsToSymbol,
+    .hipGraphExecMemsetNodeSetParams = rl_shim_hipGraphExecMemsetNodeSetParams,
+    .hipGraphExecHostNodeSetParams = rl_shim_hipGraphExecHostNodeSetParams,
+    .hipGraphExecChildGraphNodeSetParams = rl_shim_hipGraphExecChildGraphNodeSetParams,
+    .hipGraphExecEventRecordNodeSetEvent = rl_shim_hipGraphExecEventRecordNodeSetEvent,
+    .hipGraphExecEventWaitNodeSetEvent = rl_shim_hipGraphExecEventWaitNodeSetEvent,
+    .hipGraphNodeSetEnabled = rl_shim_hipGraphNodeSetEnabled,
+    .hipGraphExecExternalSemaphoresSignalNodeSetParams = rl_shim_hipGraphExecExternalSemaphoresSignalNodeSetParams,
+    .hipGraphExecExternalSemaphoresWaitNodeSetParams = rl_shim_hipGraphExecExternalSemaphoresWaitNodeSetParams,
+    .hipDrvGraphExecMemcpyNodeSetParams = rl_shim_hipDrvGraphExecMemcpyNodeSetParams,
+    .hipDrvGraphExecMemsetNodeSetParams = rl_shim_hipDrvGraphExecMemsetNodeSetParams,
+    .hipGraphInstantiate = rl_shim_hipGraphInstantiate,
+    .hipGraphInstantiateWithFlags = rl_shim_hipGraphInstantiateWithFlags,
+    .hipGraphInstantiateWithParams = rl_shim_hipGraphInstantiateWithParams,
+    .hipGraphLaunch = rl_shim_hipGraphLaunch,
+    .hipGraphLaunch_spt = rl_shim_hipGraphLaunch_spt,
+    .hipGraphExecDestroy = rl_shim_hipGraphExecDestroy,
+    .hipGraphExecUpdate = rl_shim_hipGraphExecUpdate,
+    .hipStreamBeginCapture = rl_shim_hipStreamBeginCapture,
+    .hipStreamBeginCapture_spt = rl_shim_hipStreamBeginCapture_spt,
+    .hipStreamBeginCaptureToGraph = rl_shim_hipStreamBeginCaptureToGraph,
+    .hipStreamEndCapture = rl_shim_hipStreamEndCapture,
+    .hipStreamEndCapture_spt = rl_shim_hipStreamEndCapture_spt,
+    .hipStreamGetCaptureInfo_v2 = rl_shim_hipStreamGetCaptureInfo_v2,
+    .hipStreamGetCaptureInfo_v2_spt = rl_shim_hipStreamGetCaptureInfo_v2_spt,
+    .hipStreamUpdateCaptureDependencies = rl_shim_hipStreamUpdateCaptureDependencies,
+    .hipGraphRetainUserObject = rl_shim_hipGraphRetainUserObject,
+    .hipGetProcAddress = rl_shim_hipGetProcAddress,
+    .hipGetDriverEntryPoint = rl_shim_hipGetDriverEntryPoint,
+    .hipGetDriverEntryPoint_spt = rl_shim_hipGetDriverEntryPoint_spt,
+    .hipDeviceReset = rl_shim_hipDeviceReset,
+    .hipStreamDestroy = rl_shim_hipStreamDestroy,
+    .hipModuleUnload = rl_shim_hipModuleUnload,
+    .hipLibraryUnload = rl_shim_hipLibraryUnload,
+    .__hipUnregisterFatBinary = rl_shim___hipUnregisterFatBinary,
+};

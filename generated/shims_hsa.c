@@ -6,41 +6,46 @@
 /* passthrough, ROCR_1 */
 RL_EXPORT void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value_t value)
 {
-    const struct rl_hsa_table *rl = rl_hsa();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
     if (!rl->hsa_signal_store_screlease)
         return;
-    rl_hsa_signal_store_screlease(rl->hsa_signal_store_screlease, signal, value);
+    rl_hsa_signal_store_screlease(rl->hsa_signal_store_screlease, rl_caller, signal, value);
 }
 
 /* passthrough, ROCR_1 */
 RL_EXPORT hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
         hsa_signal_value_t compare_value, uint64_t timeout_hint, hsa_wait_state_t wait_state_hint)
 {
-    const struct rl_hsa_table *rl = rl_hsa();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
     if (!rl->hsa_signal_wait_scacquire)
         return 0;
-    return rl_hsa_signal_wait_scacquire(rl->hsa_signal_wait_scacquire, signal, condition, compare_value,
-            timeout_hint, wait_state_hint);
+    return rl_hsa_signal_wait_scacquire(rl->hsa_signal_wait_scacquire, rl_caller, signal, condition,
+            compare_value, timeout_hint, wait_state_hint);
 }
 
 /* passthrough, ROCR_1 */
 RL_EXPORT uint64_t hsa_queue_add_write_index_screlease(const hsa_queue_t *queue, uint64_t value)
 {
-    const struct rl_hsa_table *rl = rl_hsa();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
     if (!rl->hsa_queue_add_write_index_screlease)
         return 0;
-    return rl_hsa_queue_add_write_index_screlease(rl->hsa_queue_add_write_index_screlease, queue, value);
+    return rl_hsa_queue_add_write_index_screlease(rl->hsa_queue_add_write_index_screlease, rl_caller, queue,
+            value);
 }
 
 /* passthrough, ROCR_1 */
 RL_EXPORT hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condition_t cond,
         hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg)
 {
-    const struct rl_hsa_table *rl = rl_hsa();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
     if (!rl->hsa_amd_signal_async_handler)
         return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    return rl_hsa_amd_signal_async_handler(rl->hsa_amd_signal_async_handler, signal, cond, value, handler,
-            arg);
+    return rl_hsa_amd_signal_async_handler(rl->hsa_amd_signal_async_handler, rl_caller, signal, cond, value,
+            handler, arg);
 }
 
 /* passthrough, ROCR_1 */
@@ -48,11 +53,12 @@ RL_EXPORT hsa_status_t hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agen
         hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
         hsa_signal_t completion_signal)
 {
-    const struct rl_hsa_table *rl = rl_hsa();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
     if (!rl->hsa_amd_memory_async_copy)
         return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    return rl_hsa_amd_memory_async_copy(rl->hsa_amd_memory_async_copy, dst, dst_agent, src, src_agent, size,
-            num_dep_signals, dep_signals, completion_signal);
+    return rl_hsa_amd_memory_async_copy(rl->hsa_amd_memory_async_copy, rl_caller, dst, dst_agent, src,
+            src_agent, size, num_dep_signals, dep_signals, completion_signal);
 }
 
 /* passthrough, ROCR_1 */
@@ -60,11 +66,12 @@ RL_EXPORT hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_
         hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
         hsa_signal_t completion_signal, hsa_amd_sdma_engine_id_t engine_id, bool force_copy_on_sdma)
 {
-    const struct rl_hsa_table *rl = rl_hsa();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
     if (!rl->hsa_amd_memory_async_copy_on_engine)
         return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    return rl_hsa_amd_memory_async_copy_on_engine(rl->hsa_amd_memory_async_copy_on_engine, dst, dst_agent,
-            src, src_agent, size, num_dep_signals, dep_signals, completion_signal, engine_id,
+    return rl_hsa_amd_memory_async_copy_on_engine(rl->hsa_amd_memory_async_copy_on_engine, rl_caller, dst,
+            dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal, engine_id,
             force_copy_on_sdma);
 }
 
@@ -74,9 +81,35 @@ RL_EXPORT hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *d
         const hsa_dim3_t *range, hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir,
         uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
 {
-    const struct rl_hsa_table *rl = rl_hsa();
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
     if (!rl->hsa_amd_memory_async_copy_rect)
         return HSA_STATUS_ERROR_NOT_INITIALIZED;
-    return rl_hsa_amd_memory_async_copy_rect(rl->hsa_amd_memory_async_copy_rect, dst, dst_offset, src,
-            src_offset, range, copy_agent, dir, num_dep_signals, dep_signals, completion_signal);
+    return rl_hsa_amd_memory_async_copy_rect(rl->hsa_amd_memory_async_copy_rect, rl_caller, dst, dst_offset,
+            src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals, completion_signal);
 }
+
+extern __typeof__(hsa_signal_store_screlease) rl_shim_hsa_signal_store_screlease
+    __attribute__((alias("hsa_signal_store_screlease"), visibility("hidden")));
+extern __typeof__(hsa_signal_wait_scacquire) rl_shim_hsa_signal_wait_scacquire
+    __attribute__((alias("hsa_signal_wait_scacquire"), visibility("hidden")));
+extern __typeof__(hsa_queue_add_write_index_screlease) rl_shim_hsa_queue_add_write_index_screlease
+    __attribute__((alias("hsa_queue_add_write_index_screlease"), visibility("hidden")));
+extern __typeof__(hsa_amd_signal_async_handler) rl_shim_hsa_amd_signal_async_handler
+    __attribute__((alias("hsa_amd_signal_async_handler"), visibility("hidden")));
+extern __typeof__(hsa_amd_memory_async_copy) rl_shim_hsa_amd_memory_async_copy
+    __attribute__((alias("hsa_amd_memory_async_copy"), visibility("hidden")));
+extern __typeof__(hsa_amd_memory_async_copy_on_engine) rl_shim_hsa_amd_memory_async_copy_on_engine
+    __attribute__((alias("hsa_amd_memory_async_copy_on_engine"), visibility("hidden")));
+extern __typeof__(hsa_amd_memory_async_copy_rect) rl_shim_hsa_amd_memory_async_copy_rect
+    __attribute__((alias("hsa_amd_memory_async_copy_rect"), visibility("hidden")));
+
+const struct rl_hsa_table rl_hsa_shims = {
+    .hsa_signal_store_screlease = rl_shim_hsa_signal_store_screlease,
+    .hsa_signal_wait_scacquire = rl_shim_hsa_signal_wait_scacquire,
+    .hsa_queue_add_write_index_screlease = rl_shim_hsa_queue_add_write_index_screlease,
+    .hsa_amd_signal_async_handler = rl_shim_hsa_amd_signal_async_handler,
+    .hsa_amd_memory_async_copy = rl_shim_hsa_amd_memory_async_copy,
+    .hsa_amd_memory_async_copy_on_engine = rl_shim_hsa_amd_memory_async_copy_on_engine,
+    .hsa_amd_memory_async_copy_rect = rl_shim_hsa_amd_memory_async_copy_rect,
+};

@@ -12,6 +12,7 @@
     X(NOT_CLR, "the libamdhip64 of this process is not AMD's clr")                                         \
     X(TWO_HIPS, "two different copies of libamdhip64 are loaded")                                          \
     X(NOT_BOUND, "a function that changes graphs is not bound to this library")                            \
+    X(UNKNOWN_FUNCTION, "libamdhip64 has a graph function that this version does not know")                \
     /* of a graph or an exec */                                                                            \
     X(OUT_OF_MEMORY, "there was no memory for a record of it")                                             \
     X(UNSEEN, "it was made where this library does not see it")                                            \
@@ -19,6 +20,9 @@
     X(CAPTURE_UNKNOWN, "its capture was changed in a way that cannot be followed")                         \
     X(TOPOLOGY_DIFFERS, "HIP's graph differs from what the calls seen so far made of it")                  \
     X(TOPOLOGY_CONTRADICTORY, "HIP's answers about the graph contradict each other")                       \
+    X(PENDING_ERROR, "an error of HIP was waiting to be asked for, which questions about the graph may hide") \
+    X(FLAGS, "it was instantiated with flags that only HIP honours")                                       \
+    X(EMPTY, "its graph has no nodes")                                                                     \
     X(USER_OBJECT, "the graph retains a user object, whose destructor waits for launches by HIP")          \
     X(NODE_TYPE, "it has a node of a type that only HIP can run")                                          \
     X(NO_REPLAY, "this version launches every graph through HIP")

@@ -13,7 +13,7 @@ import jinja2
 
 from .errors import InputError
 from .model import Api, Field, Function, Part, Record, declare, names_in, reachable_types, release_key
-from .policy import Entry, Policy, find_function
+from .policy import HANDLES, RECORDED, Entry, Policy, find_function
 
 COLUMNS = 110
 
@@ -35,6 +35,21 @@ class Shim:
     @property
     def arguments(self) -> str:
         return ", ".join(parameter.name for parameter in self.function.parameters)
+
+    @property
+    def may_be_first(self) -> bool:
+        """No graph, node or exec comes in, so the call may be the first one into a library just loaded."""
+        known = {HANDLES[kind] for kind in RECORDED}
+        return self.entry.library == "hip" and not known & {p.type for p in self.function.parameters}
+
+    @property
+    def dependencies(self) -> str:
+        """C arguments with the nodes that a new node comes after: array, count."""
+        names = [p.name for p in self.function.parameters]
+        for index, parameter in enumerate(self.function.parameters[:-1]):
+            if parameter.type == "const hipGraphNode_t *":
+                return f"{names[index]}, {names[index + 1]}"
+        return "NULL, 0"
 
     @property
     def when_missing(self) -> str:

@@ -1,0 +1,315 @@
+/*
+ * Execs: instantiate, update, launch, destroy.
+ *
+ * Reading the graph back makes calls of HIP. That happens only after a native success, only for an application's call and
+ * never for one that HIP makes to itself, which may hold locks of its own.
+ */
+#include "handlers.h"
+
+#include <stdio.h>
+
+#include "native.h"
+#include "process.h"
+#include "quiet.h"
+#include "records.h"
+
+/* hipGraphInstantiateFlags of hip_runtime_api.h, which no signature names. The first frees what allocation nodes left,
+ * and those make an exec native anyway; the second prepares memory. Both leave what a launch does as it is. */
+enum { AUTO_FREE_ON_LAUNCH = 1, UPLOAD = 2 };
+static const unsigned long long harmless_flags = AUTO_FREE_ON_LAUNCH | UPLOAD;
+
+static void retire(struct rl_record *record)
+{
+    rl_topology_free(((struct rl_exec *)record)->topology);
+}
+
+bool rl_execs_define(void)
+{
+    return rl_side_table_define(RL_EXEC, sizeof(struct rl_exec), retire);
+}
+
+static struct rl_report_exec *report_of(const struct rl_record *record)
+{
+    return (struct rl_report_exec *)atomic_load_explicit(&record->note, memory_order_relaxed);
+}
+
+/* An exec's reason to be native, RL_REASON_NONE in the end. The first one found stands. */
+struct verdict {
+    enum rl_reason reason;
+    char detail[RL_TEXT_SIZE];
+};
+
+static enum rl_reason reason_of_marks(uint32_t marks)
+{
+    if (marks & RL_USER_OBJECT)
+        return RL_REASON_USER_OBJECT;
+    if (marks & RL_FAILED)
+        return RL_REASON_NATIVE_FAILED;
+    if (marks & RL_CAPTURE_UNKNOWN)
+        return RL_REASON_CAPTURE_UNKNOWN;
+    return marks & RL_UNSEEN ? RL_REASON_UNSEEN : RL_REASON_NONE;
+}
+
+static void judge_flags(struct verdict *verdict, unsigned long long flags)
+{
+    if (verdict->reason != RL_REASON_NONE || !(flags & ~harmless_flags))
+        return;
+    verdict->reason = RL_REASON_FLAGS;
+    snprintf(verdict->detail, sizeof(verdict->detail), "flags 0x%llx", flags);
+}
+
+static void judge_nodes(struct verdict *verdict, const struct rl_topology *topology)
+{
+    const struct rl_topology_node *node = topology ? rl_topology_native_node(topology) : NULL;
+
+    if (verdict->reason != RL_REASON_NONE || !topology)
+        return;
+    if (node) {
+        verdict->reason = RL_REASON_NODE_TYPE;
+        snprintf(verdict->detail, sizeof(verdict->detail), "%s (type %u)", rl_topology_type_name(node->type), node->type);
+    } else if (!topology->node_count) {
+        verdict->reason = RL_REASON_EMPTY;
+    }
+}
+
+/* Asks HIP about `graph`, from which `exec` was just made or, when NULL, updated, and compares the answer. */
+static struct rl_topology *read_back(hipGraph_t graph, hipGraphExec_t exec, struct verdict *verdict)
+{
+    struct rl_ref ref = rl_side_table_find(RL_GRAPH, graph);
+    struct rl_topology *topology = NULL;
+    enum rl_reason differs;
+    char detail[RL_TEXT_SIZE];
+    struct rl_quiet quiet;
+
+    verdict->detail[0] = 0;
+    if (!rl_quiet_begin(&quiet)) {
+        verdict->reason = RL_REASON_PENDING_ERROR;
+        return NULL;
+    }
+    topology = rl_topology_read(quiet.hip, graph, exec, &verdict->reason, verdict->detail);
+    rl_quiet_end(&quiet);
+    if (!topology)
+        return NULL;
+    verdict->reason = reason_of_marks(rl_graph_doubts(graph));
+    if (verdict->reason == RL_REASON_NONE) {
+        differs = rl_graph_compare(ref, topology, detail);
+        verdict->reason = differs;
+        if (differs != RL_REASON_NONE)
+            snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail);
+    }
+    judge_nodes(verdict, topology);
+    return topology;
+}
+
+static void pronounce(struct rl_exec *exec, struct verdict *verdict)
+{
+    if (verdict->reason == RL_REASON_NONE)
+        verdict->reason = RL_REASON_NO_REPLAY;
+    atomic_store_explicit(&exec->reason, verdict->reason, memory_order_release);
+    rl_report_exec_reason(report_of(&exec->base), verdict->reason, "%s", verdict->detail);
+}
+
+static uint64_t edits_of(struct rl_ref graph)
+{
+    uint64_t edits = 0;
+
+    if (rl_ref_hold(graph)) {
+        rl_records_lock();
+        edits = ((struct rl_graph *)graph.record)->edits;
+        rl_records_unlock();
+        rl_record_drop(graph.record);
+    }
+    return edits;
+}
+
+static void record_exec(hipGraphExec_t handle, hipGraph_t source, unsigned long long flags)
+{
+    struct rl_exec *exec;
+    struct verdict verdict;
+    struct rl_topology *topology = read_back(source, handle, &verdict);
+    struct rl_report_exec *report = rl_report_exec(topology ? topology->node_count : 0);
+
+    judge_flags(&verdict, flags);
+    rl_count(RL_COUNT_execs_created);
+    exec = (struct rl_exec *)rl_side_table_take(RL_EXEC);
+    if (!exec) {
+        rl_side_table_erase(RL_EXEC, handle); /* of an exec whose destroy nobody told us of */
+        rl_topology_free(topology);
+        rl_report_exec_reason(report, RL_REASON_OUT_OF_MEMORY, NULL);
+        return;
+    }
+    atomic_store_explicit(&exec->base.note, (uintptr_t)report, memory_order_relaxed);
+    exec->topology = topology;
+    exec->source = rl_side_table_find(RL_GRAPH, source);
+    exec->source_edits = edits_of(exec->source);
+    exec->flags = flags;
+    pronounce(exec, &verdict);
+    rl_side_table_insert(RL_EXEC, handle, &exec->base);
+}
+
+static bool made(hipError_t status, const void *caller, hipGraphExec_t *out)
+{
+    return rl_active() && status == hipSuccess && out && *out && !rl_called_by_hip(caller);
+}
+
+hipError_t rl_graph_instantiate(hipError_t (*native)(hipGraphExec_t *, hipGraph_t, hipGraphNode_t *, char *, size_t),
+                                const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
+                                hipGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize)
+{
+    hipError_t status = native(pGraphExec, graph, pErrorNode, pLogBuffer, bufferSize);
+
+    if (made(status, caller, pGraphExec))
+        record_exec(*pGraphExec, graph, 0);
+    return status;
+}
+
+hipError_t rl_graph_instantiate_with_flags(hipError_t (*native)(hipGraphExec_t *, hipGraph_t, unsigned long long),
+                                           const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
+                                           unsigned long long flags)
+{
+    hipError_t status = native(pGraphExec, graph, flags);
+
+    if (made(status, caller, pGraphExec))
+        record_exec(*pGraphExec, graph, flags);
+    return status;
+}
+
+hipError_t rl_graph_instantiate_with_params(hipError_t (*native)(hipGraphExec_t *, hipGraph_t,
+                                            hipGraphInstantiateParams *), const void *caller,
+                                            hipGraphExec_t *pGraphExec, hipGraph_t graph,
+                                            hipGraphInstantiateParams *instantiateParams)
+{
+    hipError_t status = native(pGraphExec, graph, instantiateParams);
+
+    if (made(status, caller, pGraphExec))
+        record_exec(*pGraphExec, graph, instantiateParams->flags);
+    return status;
+}
+
+void rl_invalidate_exec(hipError_t status, hipGraphExec_t handle)
+{
+    struct rl_ref ref;
+
+    if (!rl_active())
+        return;
+    ref = rl_side_table_find(RL_EXEC, handle);
+    rl_ref_mark(ref, status == hipSuccess ? RL_STALE : RL_STALE | RL_FAILED);
+    if (status != hipSuccess && rl_ref_hold(ref)) {
+        struct verdict verdict = { RL_REASON_NATIVE_FAILED, "" };
+
+        pronounce((struct rl_exec *)ref.record, &verdict);
+        rl_record_drop(ref.record);
+    }
+}
+
+/* Nothing was changed by an update from the very graph of which the exec was made, with no call on either since. */
+static bool nothing_changed(const struct rl_exec *exec, struct rl_ref graph)
+{
+    return exec->source.record == graph.record && exec->source.generation == graph.generation &&
+           !(atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE) &&
+           exec->source_edits == edits_of(graph);
+}
+
+/* HIP compares counts and types by position and never edges. Ours stay those that the exec was made with, so only a
+ * graph that has the same ones can take the place of its description. */
+static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
+{
+    struct verdict verdict;
+    struct rl_topology *topology = read_back(graph, NULL, &verdict), *before = exec->topology;
+
+    if (verdict.reason == RL_REASON_NONE && (!before || !rl_topology_alike(before, topology))) {
+        verdict.reason = RL_REASON_TOPOLOGY_DIFFERS;
+        snprintf(verdict.detail, sizeof(verdict.detail), "graph %p has other edges than the exec that it updated",
+                 (void *)graph);
+    }
+    judge_flags(&verdict, exec->flags);
+    if (before && topology && verdict.reason == RL_REASON_NONE) {
+        for (size_t i = 0; i < topology->node_count; i++)
+            topology->nodes[i].disabled = before->nodes[i].disabled;
+        exec->topology = topology;
+        topology = before;
+    }
+    rl_topology_free(topology);
+    exec->source = rl_side_table_find(RL_GRAPH, graph);
+    exec->source_edits = edits_of(exec->source);
+    pronounce(exec, &verdict);
+}
+
+/* An application may update an exec right after making it, from the same graph: what was examined then still holds. */
+static void updated(struct rl_exec *exec, hipGraph_t graph)
+{
+    bool same = nothing_changed(exec, rl_side_table_find(RL_GRAPH, graph));
+    uint64_t before = exec->topology ? exec->topology->digest : 0;
+
+    atomic_fetch_and(&exec->base.marks, ~(uint32_t)RL_FAILED);
+    if (!same)
+        atomic_fetch_or(&exec->base.marks, RL_STALE);
+    adopt_update(exec, graph);
+    if (!exec->topology || exec->topology->digest != before)
+        atomic_fetch_or(&exec->base.marks, RL_STALE);
+}
+
+hipError_t rl_graph_exec_update(hipError_t (*native)(hipGraphExec_t, hipGraph_t, hipGraphNode_t *,
+                                hipGraphExecUpdateResult *), const void *caller, hipGraphExec_t hGraphExec,
+                                hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out,
+                                hipGraphExecUpdateResult *updateResult_out)
+{
+    struct rl_ref ref = rl_side_table_find(RL_EXEC, hGraphExec);
+    hipError_t status = native(hGraphExec, hGraph, hErrorNode_out, updateResult_out);
+
+    if (status != hipSuccess || !rl_active() || rl_called_by_hip(caller)) {
+        rl_invalidate_exec(status, hGraphExec);
+        return status;
+    }
+    rl_count(RL_COUNT_execs_updated);
+    if (!rl_ref_hold(ref))
+        return status;
+    updated((struct rl_exec *)ref.record, hGraph);
+    rl_record_drop(ref.record);
+    return status;
+}
+
+hipError_t rl_graph_exec_destroy(hipError_t (*native)(hipGraphExec_t), const void *caller, hipGraphExec_t graphExec)
+{
+    (void)caller;
+    if (rl_active() && rl_side_table_erase(RL_EXEC, graphExec))
+        rl_count(RL_COUNT_execs_destroyed);
+    return native(graphExec);
+}
+
+/* The hot path: one look-up and one plain add. */
+static void count_launch(hipGraphExec_t exec)
+{
+    struct rl_ref ref = rl_side_table_find(RL_EXEC, exec);
+    struct rl_report_exec *report = ref.record ? report_of(ref.record) : NULL;
+
+    if (report)
+        rl_report_launch(report, false);
+    else
+        rl_count(RL_COUNT_launches_without_record);
+}
+
+hipError_t rl_graph_launch(hipError_t (*native)(hipGraphExec_t, hipStream_t), const void *caller,
+                           hipGraphExec_t graphExec, hipStream_t stream)
+{
+    if (rl_active() && !rl_called_by_hip(caller))
+        count_launch(graphExec);
+    return native(graphExec, stream);
+}
+
+hipError_t rl_graph_launch_spt(hipError_t (*native)(hipGraphExec_t, hipStream_t), const void *caller,
+                               hipGraphExec_t graphExec, hipStream_t stream)
+{
+    return rl_graph_launch(native, caller, graphExec, stream);
+}
+
+static bool mark_one(const struct rl_record *record, void *marks)
+{
+    atomic_fetch_or(&((struct rl_record *)record)->marks, *(uint32_t *)marks);
+    return false;
+}
+
+void rl_execs_mark(uint32_t marks)
+{
+    rl_side_table_erase_if(RL_EXEC, mark_one, &marks);
+}

@@ -1,0 +1,70 @@
+/* What HIP does with HSA's queues and signals. Every call is forwarded. */
+#include "handlers.h"
+
+void rl_hsa_signal_store_screlease(void (*native)(hsa_signal_t, hsa_signal_value_t),
+        const void *caller, hsa_signal_t signal,
+        hsa_signal_value_t value)
+{
+    (void)caller;
+    native(signal, value);
+}
+
+hsa_signal_value_t rl_hsa_signal_wait_scacquire(hsa_signal_value_t (*native)(hsa_signal_t,
+        hsa_signal_condition_t, hsa_signal_value_t, uint64_t, hsa_wait_state_t),
+        const void *caller, hsa_signal_t signal,
+        hsa_signal_condition_t condition, hsa_signal_value_t compare_value, uint64_t timeout_hint,
+        hsa_wait_state_t wait_state_hint)
+{
+    (void)caller;
+    return native(signal, condition, compare_value, timeout_hint, wait_state_hint);
+}
+
+uint64_t rl_hsa_queue_add_write_index_screlease(uint64_t (*native)(const hsa_queue_t *, uint64_t),
+        const void *caller, const hsa_queue_t *queue, uint64_t value)
+{
+    (void)caller;
+    return native(queue, value);
+}
+
+hsa_status_t rl_hsa_amd_signal_async_handler(hsa_status_t (*native)(hsa_signal_t, hsa_signal_condition_t,
+        hsa_signal_value_t, hsa_amd_signal_handler, void *),
+        const void *caller, hsa_signal_t signal, hsa_signal_condition_t cond,
+        hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg)
+{
+    (void)caller;
+    return native(signal, cond, value, handler, arg);
+}
+
+hsa_status_t rl_hsa_amd_memory_async_copy(hsa_status_t (*native)(void *, hsa_agent_t, const void *,
+        hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t),
+        const void *caller, void *dst, hsa_agent_t dst_agent,
+        const void *src, hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
+        const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
+{
+    (void)caller;
+    return native(dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal);
+}
+
+hsa_status_t rl_hsa_amd_memory_async_copy_on_engine(hsa_status_t (*native)(void *, hsa_agent_t, const void *,
+        hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, hsa_amd_sdma_engine_id_t, bool),
+        const void *caller, void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent, size_t size,
+        uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal,
+        hsa_amd_sdma_engine_id_t engine_id, bool force_copy_on_sdma)
+{
+    (void)caller;
+    return native(dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal,
+            engine_id, force_copy_on_sdma);
+}
+
+hsa_status_t rl_hsa_amd_memory_async_copy_rect(hsa_status_t (*native)(const hsa_pitched_ptr_t *,
+        const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_dim3_t *, hsa_agent_t,
+        hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *, hsa_signal_t),
+        const void *caller, const hsa_pitched_ptr_t *dst,
+        const hsa_dim3_t *dst_offset, const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
+        const hsa_dim3_t *range, hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir,
+        uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
+{
+    (void)caller;
+    return native(dst, dst_offset, src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals,
+            completion_signal);
+}
