@@ -131,24 +131,41 @@ def stub_library(include: Path, target: Path) -> None:
     subprocess.run(command, input="\n".join(lines) + "\n", text=True, check=True, timeout=120)
 
 
-def abi_changes(old: Path, new: Path) -> tuple[set[str], set[str], set[str]]:
-    """Functions that abidiff calls added, removed and changed (themselves or in a type they lead to).
+@dataclass(frozen=True)
+class AbiChanges:
+    """Functions that abidiff calls added, removed and changed (themselves or in a type that they lead to)."""
 
-    By leaf types: abidiff 2.2's report by functions crashes on some pairs of HIP headers.
-    """
-    options = ["--harmless", "--leaf-changes-only", "--impacted-interfaces", "--no-show-locs"]
+    added: set[str]
+    removed: set[str]
+    changed: set[str]
+    complete: bool
+
+
+def abi_changes(old: Path, new: Path) -> AbiChanges:
+    """By functions; by leaf types where abidiff 2.2 crashes on that, which leaves out what only became const."""
+    printed = _abidiff(["--redundant"], old, new)
+    complete = printed is not None
+    if printed is None:
+        printed = _abidiff(["--leaf-changes-only", "--impacted-interfaces"], old, new)
+    assert printed is not None
+    marked = {
+        mark: set(re.findall(rf"^\s*\[{mark}\] 'function .*?\b(\w+)\([^']*'", printed, re.MULTILINE))
+        for mark in "ADC"
+    }
+    impacted = set(re.findall(r"^\s+function .*?\b(\w+)\(", printed, re.MULTILINE))
+    return AbiChanges(marked["A"], marked["D"], marked["C"] | impacted, complete)
+
+
+def _abidiff(options: list[str], old: Path, new: Path) -> str | None:
     done = subprocess.run(
-        [*abidiff(), *options, str(old), str(new)],
+        [*abidiff(), "--harmless", "--no-show-locs", *options, str(old), str(new)],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
         env={**os.environ, "LC_ALL": "C"},
     )
-    assert done.returncode >= 0 and done.returncode & 3 == 0, done.stderr
-    found = {
-        mark: set(re.findall(rf"^\s*\[{mark}\] 'function .*?\b(\w+)\([^']*'", done.stdout, re.MULTILINE))
-        for mark in "ADC"
-    }
-    impacted = set(re.findall(r"^\s+function .*?\b(\w+)\(", done.stdout, re.MULTILINE))
-    return found["A"], found["D"], found["C"] | impacted
+    if done.returncode < 0:
+        return None
+    assert done.returncode & 3 == 0, done.stderr
+    return done.stdout
