@@ -10,7 +10,7 @@ SOFTGPU_LINK := -shared -pthread -Wl,-z,now -Wl,-z,defs
 SOFTGPU_MODEL_SOURCES := $(wildcard softgpu/model/*.c softgpu/pm4/*.c softgpu/twins/*.c)
 SOFTGPU_MODEL_OBJECTS := $(SOFTGPU_MODEL_SOURCES:softgpu/%.c=$(SOFTGPU_BUILD)/obj/%.o)
 SOFTGPU_PRELOAD_OBJECTS := \
-	$(patsubst softgpu/%.c,$(SOFTGPU_BUILD)/obj/%.o,$(wildcard softgpu/preload/*.c)) $(SOFTGPU_BUILD)/obj/model/got.o
+	$(patsubst softgpu/%.c,$(SOFTGPU_BUILD)/obj/%.o,$(wildcard softgpu/preload/*.c)) $(SOFTGPU_BUILD)/obj/model/image.o
 SOFTGPU_TARGETS := gfx1030 gfx1100 gfx1151 gfx1201
 
 .PHONY: softgpu

@@ -28,7 +28,6 @@ struct flight {
 
 struct aql {
     struct sg_queue queue;
-    struct sg_hsa_queue *hsa;
     uint64_t slots;
     uint64_t head;                       /* next packet to launch */
     bool look;                           /* the slot at `head` may have changed since it was found INVALID */
@@ -125,29 +124,6 @@ static void interrupt(void *context, uint32_t value)
     (void)context, (void)value;
 }
 
-/* --- Errors --- */
-
-static int status_of(enum sg_queue_error error)
-{
-    switch (error) {
-    case SG_ERROR_DIMENSIONS: return SG_STATUS_INCOMPATIBLE_ARGUMENTS;
-    case SG_ERROR_GROUP_MEMORY: return SG_STATUS_INVALID_ALLOCATION;
-    case SG_ERROR_CODE: return SG_STATUS_INVALID_CODE_OBJECT;
-    case SG_ERROR_PACKET: return SG_STATUS_INVALID_PACKET;
-    case SG_ERROR_GROUP_SIZE: return SG_STATUS_INVALID_ARGUMENT;
-    case SG_ERROR_MEMORY: return SG_STATUS_APERTURE_VIOLATION;
-    case SG_ERROR_NONE: break;
-    }
-    return SG_STATUS_ERROR;
-}
-
-/* Report, then the application: its queue error callback, and when that has returned a negative value in every
- * completion signal that would otherwise never change, so that nothing waits for ever. */
-static void fail(struct aql *aql, uint64_t index, enum sg_queue_error error, const char *text)
-{
-    sg_queue_fail(&aql->queue, index, status_of(error), text);
-}
-
 /* --- Launch --- */
 
 static struct flight *launch(struct aql *aql, uint64_t completion, uint64_t start_ns)
@@ -155,7 +131,7 @@ static struct flight *launch(struct aql *aql, uint64_t completion, uint64_t star
     struct flight *flight = calloc(1, sizeof *flight);
 
     if (!flight) {
-        fail(aql, aql->head, SG_ERROR_PACKET, "out of host memory");
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, "out of host memory");
         return NULL;
     }
     flight->index = aql->head;
@@ -184,7 +160,7 @@ static void launch_dispatch(struct aql *aql, uint16_t header)
     char text[REPORT] = "out of host memory";
 
     if (!job) {
-        fail(aql, aql->head, SG_ERROR_PACKET, text);
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, text);
         return;
     }
     job->index = aql->head;
@@ -192,7 +168,7 @@ static void launch_dispatch(struct aql *aql, uint16_t header)
     enum sg_queue_error error = sg_kernel_from_packet(job, &packet->dispatch, packet, text, sizeof text);
 
     if (error) {
-        fail(aql, aql->head, error, text);
+        sg_queue_fail(&aql->queue, aql->head, error, text);
         free(job);
         return;
     }
@@ -271,7 +247,7 @@ static bool start_buffer(struct aql *aql, uint16_t header)
                  "vendor PM4 packet with jump %08x %08x %08x %08x and %u dwords remaining is not an "
                  "INDIRECT_BUFFER with VALID", packet->jump[0], packet->jump[1], packet->jump[2], packet->jump[3],
                  packet->remaining);
-        fail(aql, aql->head, SG_ERROR_PACKET, report);
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
         return false;
     }
     if (!sg_memory_allows(address, dwords * UINT64_C(4), false)) {
@@ -280,7 +256,7 @@ static bool start_buffer(struct aql *aql, uint16_t header)
         sg_memory_describe(address, place, sizeof place);
         snprintf(report, sizeof report, "PM4 buffer 0x%" PRIx64 " of %u dwords is not GPU memory: %s", address,
                  dwords, place);
-        fail(aql, aql->head, SG_ERROR_MEMORY, report);
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_MEMORY, report);
         return false;
     }
     char *text = sg_trace_on() ? malloc(TEXT) : NULL;
@@ -297,11 +273,11 @@ static bool start_buffer(struct aql *aql, uint16_t header)
     }
     if (!aql->pm4) {
         snprintf(report, sizeof report, "no PM4 executor for %s", aql->queue.gpu->gfx);
-        fail(aql, aql->head, SG_ERROR_PACKET, report);
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
         return false;
     }
     if (sg_pm4_start(aql->pm4, address, dwords)) {
-        fail(aql, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
         return false;
     }
     aql->parsing = true;
@@ -319,7 +295,7 @@ static enum sg_progress run_buffer(struct aql *aql, uint16_t header)
         return SG_BLOCKED;
     case SG_PM4_FAILED:
         aql->parsing = false;
-        fail(aql, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
         return SG_MOVED;
     case SG_PM4_DONE:
         break;
@@ -344,7 +320,7 @@ static enum sg_progress launch_vendor(struct aql *aql, uint16_t header)
         if (packet->barrier_value.condition > SG_CONDITION_GTE) {
             snprintf(report, sizeof report, "barrier-value packet with unknown condition %u",
                      packet->barrier_value.condition);
-            fail(aql, aql->head, SG_ERROR_PACKET, report);
+            sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
             return SG_MOVED;
         }
         if (packet->barrier_value.signal && !compare(&packet->barrier_value))
@@ -353,7 +329,7 @@ static enum sg_progress launch_vendor(struct aql *aql, uint16_t header)
         return SG_MOVED;
     }
     snprintf(report, sizeof report, "vendor packet of unknown format %u", packet->pm4.format);
-    fail(aql, aql->head, SG_ERROR_PACKET, report);
+    sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
     return SG_MOVED;
 }
 
@@ -378,7 +354,7 @@ static enum sg_progress launch_next(struct aql *aql)
         char report[REPORT];
 
         snprintf(report, sizeof report, "packet header 0x%04x has a reserved fence scope or reserved bits", header);
-        fail(aql, aql->head, SG_ERROR_PACKET, report);
+        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
         return SG_MOVED;
     }
     switch (type) {
@@ -390,7 +366,7 @@ static enum sg_progress launch_next(struct aql *aql)
         if (!barrier_ready(aql, &packet->barrier, type == SG_PACKET_BARRIER_AND, &bad)) {
             if (!bad)
                 return SG_BLOCKED;
-            fail(aql, aql->head, SG_ERROR_PACKET, "barrier packet depends on a packet that failed (negative signal)");
+            sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, "barrier packet depends on a packet that failed (negative signal)");
             return SG_MOVED;
         }
         launch_barrier(aql, header);
@@ -401,7 +377,7 @@ static enum sg_progress launch_next(struct aql *aql)
     char report[REPORT];
 
     snprintf(report, sizeof report, "packet of type %u (header 0x%04x) is not supported", type, header);
-    fail(aql, aql->head, SG_ERROR_PACKET, report);
+    sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
     return SG_MOVED;
 }
 
@@ -430,9 +406,9 @@ static bool collect(struct aql *aql, struct sg_pass *pass)
             continue;
         if (kernel->job.failed && !aql->queue.failed) {
             sg_kernel_report(kernel, report, sizeof report);
-            fail(aql, kernel->index, kernel->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE, report);
+            sg_queue_fail(&aql->queue, kernel->index, kernel->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE, report);
         }
-        if (aql->queue.failed && !atomic_load(&aql->queue.told))
+        if (aql->queue.failed && !sg_queue_told(&aql->queue))
             continue;
         moved = true;
         flight->kernel = NULL;
@@ -451,7 +427,7 @@ static bool collect(struct aql *aql, struct sg_pass *pass)
         *at = wave->chain;
         if (wave->job.failed) {
             sg_kernel_report(wave, report, sizeof report);
-            fail(aql, wave->index, wave->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE, report);
+            sg_queue_fail(&aql->queue, wave->index, wave->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE, report);
         }
         free(wave);
     }
@@ -481,7 +457,7 @@ static void retire(struct aql *aql)
 /* A doorbell is read and taken back, so that ringing it again with the same value is seen. */
 static void take_doorbell(struct aql *aql)
 {
-    struct sg_signal *signal = aql->hsa ? (struct sg_signal *)aql->hsa->doorbell_signal : NULL;
+    struct sg_signal *signal = aql->queue.hsa ? (struct sg_signal *)aql->queue.hsa->doorbell_signal : NULL;
 
     if (!signal || signal->kind != SG_SIGNAL_DOORBELL || !signal->doorbell)
         aql->look = true;                /* still being created, or no doorbell at all: poll the ring */
@@ -496,7 +472,7 @@ static enum sg_progress drain(struct aql *aql)
     uint64_t now = sg_now_ns();
     union sg_packet *packet = slot(aql, aql->head);
 
-    if (!atomic_load(&aql->queue.told))
+    if (!sg_queue_told(&aql->queue))
         return SG_BLOCKED;
     if (aql->head >= atomic_load(aql->queue.write_pointer) ||
         sg_header_type(atomic_load(&packet->header)) == SG_PACKET_INVALID)
@@ -574,8 +550,7 @@ struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gp
     aql->queue.write_pointer = (_Atomic uint64_t *)(gpu->aperture + info->write_pointer);
     aql->queue.read_pointer = (_Atomic uint64_t *)(gpu->aperture + info->read_pointer);
     aql->slots = info->ring_bytes / SG_AQL_PACKET_BYTES;
-    aql->hsa = (struct sg_hsa_queue *)(info->read_pointer - offsetof(struct sg_hsa_queue, read_dispatch_id));
-    aql->queue.hsa = (uint64_t)aql->hsa;
+    aql->queue.hsa = (struct sg_hsa_queue *)(info->read_pointer - offsetof(struct sg_hsa_queue, read_dispatch_id));
     aql->last = &aql->first;
     aql->look = true;
     return &aql->queue;

@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "event.h"
-#include "got.h"
 #include "host.h"
+#include "image.h"
+#include "kfd.h"
 #include "memory.h"
 #include "trace.h"
 #include "work.h"
 
 enum { BUSY_POLL_NS = 50 * 1000, IDLE_POLL_NS = 1000 * 1000, TEARDOWN_NS = 1000 * 1000 * 1000, NICE = -10 };
+static const uint64_t TELL_NS = UINT64_C(5000000000);
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sg_gpu *gpus;
@@ -33,23 +34,48 @@ uint64_t sg_queue_delay(struct sg_queue *queue, struct sg_range range)
     return (range.low + (queue->random >> 16) % (range.high - range.low + 1)) * UINT64_C(1000);
 }
 
-void sg_queue_fail(struct sg_queue *queue, uint64_t index, int status, const char *text)
+static void raise_error(struct sg_queue *queue, enum sg_queue_error error)
 {
-    uint64_t listeners[SG_HOST_QUEUES];
-    size_t count = 0;
+    struct sg_signal *signal = (struct sg_signal *)queue->hsa->inactive_signal;
 
+    queue->failed = true;
+    if (!signal || queue->raised)
+        return;
+    queue->raised = error;
+    queue->raised_ns = sg_now_ns();
+    atomic_store(&signal->value, error);
+    sg_kfd_set_event(queue->gpu->set_event, queue->gpu->event_data, signal->event_id);
+}
+
+void sg_queue_fail(struct sg_queue *queue, uint64_t index, enum sg_queue_error error, const char *text)
+{
     if (queue->failed)
         return;
     queue->failed = true;
     fprintf(stderr, "softgpu: GPU %d (%s) queue %u packet %" PRIu64 ": %s\nsoftgpu: the queue is stopped\n",
             queue->gpu->index, queue->gpu->gfx, queue->id, index, text);
     sg_trace_text(queue, index, "error", text);
+    for (struct sg_queue *other = queue->gpu->queues; other; other = other->next)
+        if (other->hsa && (other == queue || !queue->hsa))
+            raise_error(other, error);
+}
+
+static bool told(const struct sg_queue *queue)
+{
+    const struct sg_signal *signal = (const struct sg_signal *)queue->hsa->inactive_signal;
+
+    return !queue->raised || atomic_load(&signal->value) != queue->raised ||
+           sg_now_ns() - queue->raised_ns > TELL_NS;
+}
+
+bool sg_queue_told(const struct sg_queue *queue)
+{
     if (queue->hsa)
-        listeners[count++] = queue->hsa;
-    for (const struct sg_queue *other = queue->gpu->queues; other && count < SG_HOST_QUEUES; other = other->next)
-        if (other->hsa && other != queue)
-            listeners[count++] = other->hsa;
-    sg_host_queue_error(listeners, count, status, &queue->told);
+        return told(queue);
+    for (const struct sg_queue *other = queue->gpu->queues; other; other = other->next)
+        if (other->hsa && !told(other))
+            return false;
+    return true;
 }
 
 static void pass(struct sg_gpu *gpu, struct sg_pass *sum)
@@ -131,26 +157,14 @@ static void *create(void)
     return gpu;
 }
 
-static void enter(struct sg_gpu *gpu)
-{
-    atomic_fetch_add(&gpu->in_callback, 1);
-    pthread_mutex_lock(&gpu->lock);
-}
-
-static void leave(struct sg_gpu *gpu)
-{
-    pthread_mutex_unlock(&gpu->lock);
-    atomic_fetch_sub(&gpu->in_callback, 1);
-}
-
 /* libhsakmt never calls this today; the command processor may stay, it then has nothing to do. */
 static void destroy(void *model)
 {
     struct sg_gpu *gpu = model;
 
-    enter(gpu);
+    pthread_mutex_lock(&gpu->lock);
     gpu->queues = NULL;
-    leave(gpu);
+    pthread_mutex_unlock(&gpu->lock);
 }
 
 static void set_global_aperture(void *model, void *base, uint64_t size)
@@ -178,6 +192,7 @@ static void forget_register_page(uint64_t base)
 static void alloced_memory(void *model, void *base, uint64_t size, uint32_t flags)
 {
     (void)model;
+    sg_kfd_bind((uintptr_t)__builtin_return_address(0));
     if (flags & SG_KFD_MEMORY_MMIO_REMAP)
         forget_register_page((uint64_t)base);
     else if (!(flags & SG_KFD_MEMORY_DOORBELL))
@@ -221,7 +236,7 @@ static void *register_queue(void *model, struct sg_model_queue_info *info)
     queue->random = (sg_options()->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (queue->id + 1) * UINT64_C(0xbf58476d1ce4e5b9);
     if (!queue->random)
         queue->random = 1;
-    enter(gpu);
+    pthread_mutex_lock(&gpu->lock);
     struct sg_queue **end = &gpu->queues;
 
     while (*end)
@@ -231,7 +246,7 @@ static void *register_queue(void *model, struct sg_model_queue_info *info)
         gpu->running = !sg_thread_start(command_processor, gpu, "softgpu-cp");
     if (!gpu->running)
         fprintf(stderr, "softgpu: no thread for GPU %d: its queues will not run\n", gpu->index);
-    leave(gpu);
+    pthread_mutex_unlock(&gpu->lock);
     sg_work_kick();
     return queue;
 }
@@ -242,13 +257,13 @@ static void destroy_queue(void *model, void *handle)
     struct sg_queue *queue = handle, **at;
     uint64_t until = sg_now_ns() + TEARDOWN_NS;
 
-    enter(gpu);
+    pthread_mutex_lock(&gpu->lock);
     for (at = &gpu->queues; *at && *at != queue; at = &(*at)->next)
         ;
     if (*at)
         *at = queue->next;
     atomic_store(&queue->cancelled, true);
-    leave(gpu);
+    pthread_mutex_unlock(&gpu->lock);
     /* The memory of its kernels may go next: let them end. One that waits for ever is left to itself, as its thread
      * cannot be taken away; a real GPU would kill the waves. */
     while (queue->class->busy(queue) && sg_now_ns() < until)
@@ -268,6 +283,7 @@ static void after_fork(void)
     sg_work_forget();
     sg_memory_forget();
     sg_trace_forget();
+    sg_kfd_forget();
 }
 
 static const struct sg_model_functions functions = {
@@ -298,6 +314,5 @@ const struct sg_model_functions *get_hsakmt_model_functions(void)
     }
     sg_options();
     sg_host_bind();
-    sg_event_bind();
     return &functions;
 }

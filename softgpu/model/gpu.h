@@ -26,7 +26,6 @@ struct sg_gpu {
     sg_set_event_fn set_event;
     void *event_data;
     pthread_mutex_t lock;
-    _Atomic int in_callback;             /* a callback of libhsakmt waits for `lock` or holds it */
     struct sg_queue *queues;
     bool running;
     struct sg_gpu *next;
@@ -54,10 +53,11 @@ struct sg_queue {
     uint8_t *ring;
     uint64_t ring_bytes;
     _Atomic uint64_t *write_pointer, *read_pointer;
-    uint64_t hsa;                        /* hsa_queue_t of a compute queue, 0 of a copy engine */
+    struct sg_hsa_queue *hsa;            /* of a compute queue; NULL of a copy engine */
     uint64_t random;                     /* delay sequence of this queue */
     bool failed;
-    _Atomic bool told;                   /* the application knows; only then do waiters of a failed queue go on */
+    int64_t raised;                      /* error that was put into the queue's inactive signal, 0 for none */
+    uint64_t raised_ns;
     _Atomic bool cancelled;              /* being destroyed: kernels that wait for memory give up */
 };
 
@@ -67,19 +67,24 @@ struct sg_queue *sg_sdma_new(const struct sg_model_queue_info *info, struct sg_g
 /* Next delay of the queue, in nanoseconds, uniform in `range`. */
 uint64_t sg_queue_delay(struct sg_queue *queue, struct sg_range range);
 
-/* Prints one report, marks the queue as failed and tells the application `status` (hsa_status_t) through the error
- * callback of this queue, or of another one of the GPU when this one has none. Once per queue; `lock` is held. */
-void sg_queue_fail(struct sg_queue *queue, uint64_t index, int status, const char *text);
-
-enum sg_status {
-    SG_STATUS_APERTURE_VIOLATION = 0x29,
-    SG_STATUS_ERROR = 0x1000,
-    SG_STATUS_INVALID_ARGUMENT = 0x1001,
-    SG_STATUS_INVALID_ALLOCATION = 0x1003,
-    SG_STATUS_INVALID_PACKET = 0x1009,
-    SG_STATUS_INCOMPATIBLE_ARGUMENTS = 0x100d,
-    SG_STATUS_INVALID_CODE_OBJECT = 0x1010,
+/* Values of a queue's inactive signal, by which ROCr's handler tells one queue error from another. */
+enum sg_queue_error {
+    SG_ERROR_NONE = 0,
+    SG_ERROR_DIMENSIONS = 2,
+    SG_ERROR_GROUP_MEMORY = 4,
+    SG_ERROR_CODE = 8,
+    SG_ERROR_PACKET = 32,
+    SG_ERROR_GROUP_SIZE = 64,
+    SG_ERROR_MEMORY = 0x20000000,
 };
+
+/* Prints one report, marks the queue as failed and raises `error` as hardware does, in the queue's inactive signal; a
+ * copy engine has none, so its error stops all compute queues of the GPU. Once per queue; `lock` is held. */
+void sg_queue_fail(struct sg_queue *queue, uint64_t index, enum sg_queue_error error, const char *text);
+
+/* The application has been told (its error callback has returned) or does not listen: whoever waits for the failed
+ * queue may go on. */
+bool sg_queue_told(const struct sg_queue *queue);
 
 /* The completion protocol of amd_signal_t: times, value, then mailbox and event, which are read before the value
  * changes because the waiter may free the signal at once. `error` nonzero stores that negative value instead. */

@@ -2,16 +2,11 @@
 #include "host.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "work.h"
 
 static sgp_find_kernel_fn *find_kernel;
 static sgp_descriptor_of_fn *descriptor_of;
 static sgp_find_variable_fn *find_variable;
 static sgp_registered_fn *registered;
-static sgp_queue_error_fn *queue_error;
 static struct sgp_doorbell *doorbell;
 
 void sg_host_bind(void)
@@ -20,7 +15,6 @@ void sg_host_bind(void)
     *(void **)&descriptor_of = dlsym(RTLD_DEFAULT, "softgpu_preload_descriptor_of");
     *(void **)&find_variable = dlsym(RTLD_DEFAULT, "softgpu_preload_find_variable");
     *(void **)&registered = dlsym(RTLD_DEFAULT, "softgpu_preload_registered");
-    *(void **)&queue_error = dlsym(RTLD_DEFAULT, "softgpu_preload_queue_error");
     doorbell = dlsym(RTLD_DEFAULT, "softgpu_preload_doorbell");
 }
 
@@ -47,39 +41,4 @@ bool sg_host_registered(uint64_t address, uint64_t size)
 struct sgp_doorbell *sg_host_doorbell(void)
 {
     return doorbell;
-}
-
-struct failure {
-    uint64_t queue[SG_HOST_QUEUES];
-    size_t count;
-    int status;
-    _Atomic bool *told;
-};
-
-static void *report(void *argument)
-{
-    struct failure *failure = argument;
-
-    for (size_t i = 0; i < failure->count && !queue_error(failure->queue[i], failure->status); i++)
-        ;
-    atomic_store(failure->told, true);
-    sg_work_kick();
-    free(failure);
-    return NULL;
-}
-
-void sg_host_queue_error(const uint64_t *queues, size_t count, int status, _Atomic bool *told)
-{
-    struct failure *failure = queue_error ? malloc(sizeof *failure) : NULL;
-
-    if (failure) {
-        failure->count = count < SG_HOST_QUEUES ? count : SG_HOST_QUEUES;
-        memcpy(failure->queue, queues, failure->count * sizeof *queues);
-        failure->status = status;
-        failure->told = told;
-        if (!sg_thread_start(report, failure, "softgpu-error"))
-            return;
-        free(failure);
-    }
-    atomic_store(told, true);
 }

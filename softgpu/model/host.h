@@ -1,12 +1,11 @@
 /*
  * The half of the software GPU that is preloaded below HIP (softgpu/preload), seen from the model library: kernels of
- * loaded executables, registered host memory, queue error callbacks, the doorbell word. The preload is found by symbol
+ * loaded executables, registered host memory, the doorbell word. The preload is found by symbol
  * look-up at run time; without it nothing is known and every answer is "no".
  */
 #ifndef SOFTGPU_MODEL_HOST_H
 #define SOFTGPU_MODEL_HOST_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,12 +18,6 @@ uint64_t sg_host_descriptor_of(uint64_t entry);
 /* Address of a variable of the executable that holds the kernel, 0 if it has none of that name. */
 uint64_t sg_host_variable(uint64_t kernel_object, const char *name);
 bool sg_host_registered(uint64_t address, uint64_t size);
-
-/* Tells the application that a queue failed, by the error callback of the first of `queues` (hsa_queue_t pointers) that
- * has one, on a thread of its own; `told` becomes true when the callback has returned, or at once when nobody listens. */
-enum { SG_HOST_QUEUES = 64 };
-void sg_host_queue_error(const uint64_t *queues, size_t count, int status, _Atomic bool *told);
-
 /* Word that changes with every doorbell rung through the HSA interface, or NULL. */
 struct sgp_doorbell *sg_host_doorbell(void);
 

@@ -11,17 +11,6 @@
 #include "trace.h"
 #include "work.h"
 
-/* Why a packet cannot be executed. */
-enum sg_queue_error {
-    SG_ERROR_NONE,
-    SG_ERROR_DIMENSIONS,
-    SG_ERROR_GROUP_MEMORY,
-    SG_ERROR_CODE,
-    SG_ERROR_PACKET,
-    SG_ERROR_GROUP_SIZE,
-    SG_ERROR_MEMORY,
-};
-
 struct sg_kernel_job {
     struct sg_job job;
     struct sg_kernel_job *chain;         /* owner's list */

@@ -9,7 +9,7 @@
 
 #include "clock.h"
 #include "copy.h"
-#include "event.h"
+#include "kfd.h"
 #include "memory.h"
 #include "trace.h"
 #include "work.h"
@@ -84,7 +84,7 @@ static void small_packet(struct sdma *sdma, const struct sg_copy *copy)
         atomic_store((_Atomic uint64_t *)copy->target, sg_now_ticks());
         break;
     case SG_COPY_TRAP:
-        sg_event_set(gpu->set_event, gpu->event_data, (uint32_t)copy->value, &gpu->in_callback);
+        sg_kfd_set_event(gpu->set_event, gpu->event_data, (uint32_t)copy->value);
         break;
     default:
         break;
@@ -112,7 +112,7 @@ static bool finish(struct sdma *sdma, struct sg_pass *pass, uint64_t read)
         sg_copy_print(&sdma->running.copy, copy, sizeof copy);
         snprintf(text, sizeof text, "%s %s: %s at 0x%" PRIx64 ": %s", sg_copy_name(&sdma->running.copy), copy,
                  job->error, job->fault, place);
-        sg_queue_fail(&sdma->queue, read, SG_STATUS_APERTURE_VIOLATION, text);
+        sg_queue_fail(&sdma->queue, read, SG_ERROR_MEMORY, text);
     }
     advance(sdma, &sdma->running.copy);
     return true;
@@ -130,7 +130,7 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
         return finish(sdma, pass, read);
     if (read >= write)
         return false;
-    if (sdma->queue.failed && !atomic_load(&sdma->queue.told)) {
+    if (sdma->queue.failed && !sg_queue_told(&sdma->queue)) {
         pass->progress = pass->progress < SG_BLOCKED ? SG_BLOCKED : pass->progress;
         return false;
     }
@@ -139,7 +139,7 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
 
     if (!sg_copy_decode(&copy, words, (write - read < room ? write - read : room) / 4, sdma->queue.gpu->major, text,
                         sizeof text)) {
-        sg_queue_fail(&sdma->queue, read, SG_STATUS_INVALID_PACKET, text);
+        sg_queue_fail(&sdma->queue, read, SG_ERROR_PACKET, text);
         atomic_store(sdma->queue.read_pointer, write);
         return true;
     }
@@ -148,7 +148,7 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
 
         sg_memory_describe(copy.target, place, sizeof place);
         snprintf(text, sizeof text, "%s at 0x%" PRIx64 ": %s", sg_copy_name(&copy), copy.target, place);
-        sg_queue_fail(&sdma->queue, read, SG_STATUS_APERTURE_VIOLATION, text);
+        sg_queue_fail(&sdma->queue, read, SG_ERROR_MEMORY, text);
         advance(sdma, &copy);
         return true;
     }

@@ -1,6 +1,6 @@
 #include "clock.h"
-#include "event.h"
 #include "gpu.h"
+#include "kfd.h"
 
 int64_t sg_signal_value(uint64_t handle)
 {
@@ -24,5 +24,5 @@ void sg_signal_complete(struct sg_gpu *gpu, uint64_t handle, uint64_t start_ns, 
         atomic_fetch_sub(&signal->value, 1);
     if (mailbox)
         atomic_store((_Atomic uint64_t *)mailbox, event);
-    sg_event_set(gpu->set_event, gpu->event_data, event, &gpu->in_callback);
+    sg_kfd_set_event(gpu->set_event, gpu->event_data, event);
 }

@@ -13,7 +13,6 @@ typedef uint32_t hsa_status_t;
 typedef struct { uint64_t handle; } hsa_agent_t, hsa_signal_t, hsa_executable_t, hsa_executable_symbol_t,
     hsa_amd_memory_pool_t, hsa_amd_vmem_alloc_handle_t;
 typedef int64_t hsa_signal_value_t;
-typedef struct hsa_queue_s hsa_queue_t;
 
 enum {
     HSA_STATUS_SUCCESS = 0,
@@ -23,7 +22,6 @@ enum {
     HSA_STATUS_ERROR_OUT_OF_RESOURCES = 0x1008,
 };
 
-enum { HSA_SYSTEM_INFO_TIMESTAMP = 2, HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY = 3 };
 enum { HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED = 0x205 };
 
 enum {
@@ -39,7 +37,6 @@ enum {
 
 enum { HSA_ACCESS_PERMISSION_NONE = 0, HSA_ACCESS_PERMISSION_RW = 3 };
 
-typedef struct { uint64_t start, end; } hsa_amd_profiling_time_t;
 typedef struct { uint32_t permissions; hsa_agent_t agent_handle; } hsa_amd_memory_access_desc_t;
 
 #define SGP_EXPORT __attribute__((visibility("default")))

@@ -31,15 +31,10 @@ typedef uint64_t sgp_descriptor_of_fn(uint64_t entry);
 typedef uint64_t sgp_find_variable_fn(uint64_t object, const char *name);
 /* `size` bytes at `address` are host memory registered through hsa_amd_memory_lock*, or mapped virtual memory. */
 typedef bool sgp_registered_fn(uint64_t address, uint64_t size);
-/* Error callback given to hsa_queue_create for `queue` (the hsa_queue_t pointer): called with `status`, on the caller's
- * thread. False if there is none. */
-typedef bool sgp_queue_error_fn(uint64_t queue, int status);
-
 sgp_find_kernel_fn softgpu_preload_find_kernel;
 sgp_descriptor_of_fn softgpu_preload_descriptor_of;
 sgp_find_variable_fn softgpu_preload_find_variable;
 sgp_registered_fn softgpu_preload_registered;
-sgp_queue_error_fn softgpu_preload_queue_error;
 extern struct sgp_doorbell softgpu_preload_doorbell;
 
 /* Inside the preloaded library. */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "../model/got.h"
+#include "../model/image.h"
 #include "hsa.h"
 
 enum { STACK_WORDS = 8192, NODES = 64 };
@@ -42,14 +42,14 @@ SGP_EXPORT hsa_status_t hsa_init(void)
     bool first = !done && sg_image_find("libhsa-runtime64.so", &rocr);
 
     if (first) {
-        *(void **)&real_new = sg_got_replace(&rocr, "_Znwm", (void *)filling_new);
+        *(void **)&real_new = sg_image_replace_import(&rocr, "_Znwm", (void *)filling_new);
         if (!real_new)
             fprintf(stderr, "softgpu: ROCr's allocation call was not found; its start may be slow or fail\n");
     }
     hsa_status_t status = next();
 
     if (first && real_new)
-        sg_got_replace(&rocr, "_Znwm", *(void **)&real_new);
+        sg_image_replace_import(&rocr, "_Znwm", *(void **)&real_new);
     done |= status == HSA_STATUS_SUCCESS;
     pthread_mutex_unlock(&lock);
     return status;

@@ -49,6 +49,15 @@ static struct mapping **find(uint64_t address)
     return at;
 }
 
+SGP_EXPORT hsa_status_t hsa_system_get_info(uint32_t attribute, void *value)
+{
+    hsa_status_t status = SGP_NEXT(hsa_status_t(uint32_t, void *), "hsa_system_get_info")(attribute, value);
+
+    if (status == HSA_STATUS_SUCCESS && attribute == HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED)
+        *(bool *)value = true;
+    return status;
+}
+
 SGP_EXPORT hsa_status_t hsa_amd_vmem_address_reserve_align(void **address, size_t size, uint64_t wish, uint64_t align,
                                                            uint64_t flags)
 {
