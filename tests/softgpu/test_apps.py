@@ -1,7 +1,7 @@
 """Applications on AMD's unmodified HIP and ROCr: every number right, on every target, however late the GPU is.
 
-One run of each application on each target, in a mode that changes from one to the next. APPS_SOAK=N makes that N runs in
-every mode, each with a seed of its own.
+One run of each application on each target, in a mode that changes from one to the next. APPS_SOAK=N makes that N runs
+in every mode, each with a seed of its own.
 """
 
 from __future__ import annotations
@@ -35,11 +35,35 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run(app: str, *options: str) -> subprocess.CompletedProcess[str]:
+# Ways through HIP that its environment opens, each with the application it matters to.
+SETTINGS = [
+    ("null_stream", "ROC_CPU_WAIT_FOR_SIGNAL=1"),
+    ("memset_nodes", "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0"),
+    ("fork_join", "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0"),
+    ("many_streams", "DEBUG_HIP_DYNAMIC_QUEUES=1"),
+    ("chain", "AMD_DIRECT_DISPATCH=0"),
+    ("torch_replay", "HIP_LAUNCH_BLOCKING=1"),
+    ("copy_launch_copy", "GPU_FORCE_BLIT_COPY_SIZE=0"),
+    ("copy_launch_copy", "GPU_FORCE_BLIT_COPY_SIZE=1024"),
+]
+
+
+def run(app: str, *options: str, setting: str = "") -> subprocess.CompletedProcess[str]:
     program = BUILD / "apps" / app
     assert program.exists(), f"{program.relative_to(ROOT)} is not built: `make softgpu apps`"
     command = [str(ROOT / "softgpu" / "run"), *options, "--", str(program)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    environment = dict(os.environ, **dict([setting.split("=")] if setting else []))
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment
+    )
+
+
+def check(app: str, *options: str, setting: str = "") -> None:
+    done = run(app, *options, setting=setting)
+    said = f"{setting} softgpu/run {' '.join(options)}\n{done.stdout}{done.stderr}"
+    assert done.stdout.splitlines()[-1:] == [f"PASS {app}"], said
+    assert done.returncode == 0, said
+    assert "softgpu:" not in done.stderr, said
 
 
 def selected() -> list[tuple[str, str, str]]:
@@ -57,12 +81,12 @@ def selected() -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(("target", "app", "mode"), selected())
 def test_application_passes(target: str, app: str, mode: str) -> None:
     for seed in range(1, max(SOAK, 1) + 1):
-        options = ["--gfx", target, "--seed", str(seed), *MODES[mode], *NEEDS.get(app, [])]
-        done = run(app, *options)
-        said = f"with {' '.join(options)}\n{done.stdout}{done.stderr}"
-        assert done.stdout.splitlines()[-1:] == [f"PASS {app}"], said
-        assert done.returncode == 0, said
-        assert "softgpu:" not in done.stderr, said
+        check(app, "--gfx", target, "--seed", str(seed), *MODES[mode], *NEEDS.get(app, []))
+
+
+@pytest.mark.parametrize(("app", "setting"), SETTINGS)
+def test_application_passes_with_a_setting_of_hip(app: str, setting: str) -> None:
+    check(app, "--gfx", "gfx1201", *SLOW_KERNELS, setting=setting)
 
 
 def test_a_failing_application_says_what_it_got_and_wanted() -> None:
