@@ -1,7 +1,8 @@
 /*
- * Layouts that the software GPU shares with ROCr: AQL packets (HSA Platform System Architecture 1.2, section 2.9), the
- * AMD queue and signal objects behind hsa_queue_t and hsa_signal_t, and the model interface 0.4 of libhsakmt.
- * Written down here so that the library builds without the ROCm headers; the assertions below are the contract.
+ * Layouts that the software GPU shares with ROCr: AQL packets (HSA Platform System Architecture 1.2,
+ * section 2.9), the AMD queue and signal objects behind hsa_queue_t and hsa_signal_t, and the model interface
+ * 0.4 of libhsakmt. Written down here so that the library builds without the ROCm headers; the assertions
+ * below are the contract.
  */
 #ifndef SOFTGPU_MODEL_ABI_H
 #define SOFTGPU_MODEL_ABI_H
@@ -26,10 +27,22 @@ enum sg_vendor_format { SG_VENDOR_PM4_IB = 1, SG_VENDOR_BARRIER_VALUE = 2 };
 /* hsa_signal_condition_t, as the barrier-value packet carries it. */
 enum sg_condition { SG_CONDITION_EQ = 0, SG_CONDITION_NE = 1, SG_CONDITION_LT = 2, SG_CONDITION_GTE = 3 };
 
-static inline unsigned sg_header_type(uint16_t header) { return header & 0xff; }
-static inline unsigned sg_header_barrier(uint16_t header) { return header >> 8 & 1; }
-static inline unsigned sg_header_acquire(uint16_t header) { return header >> 9 & 3; }
-static inline unsigned sg_header_release(uint16_t header) { return header >> 11 & 3; }
+static inline unsigned sg_header_type(uint16_t header)
+{
+    return header & 0xff;
+}
+static inline unsigned sg_header_barrier(uint16_t header)
+{
+    return header >> 8 & 1;
+}
+static inline unsigned sg_header_acquire(uint16_t header)
+{
+    return header >> 9 & 3;
+}
+static inline unsigned sg_header_release(uint16_t header)
+{
+    return header >> 11 & 3;
+}
 
 struct sg_packet_dispatch {
     uint16_t header, setup;
@@ -164,7 +177,8 @@ struct sg_model_functions {
     void (*alloced_memory)(void *model, void *base, uint64_t size, uint32_t flags);
     void (*freed_memory)(void *model, void *base, uint64_t size);
     void (*set_notify_event)(void *model, void (*callback)(void *data), void *data);
-    void (*set_wait_event)(void *model, void (*callback)(void *data, uint64_t address, uint64_t age), void *data);
+    void (*set_wait_event)(void *model, void (*callback)(void *data, uint64_t address, uint64_t age),
+                           void *data);
     void *(*register_queue)(void *model, struct sg_model_queue_info *info);
     void (*set_set_event)(void *model, sg_set_event_fn fn, void *data);
     void (*destroy_queue)(void *model, void *queue);

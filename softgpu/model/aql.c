@@ -1,8 +1,9 @@
 /*
- * AQL packet processor of one queue (HSA Platform System Architecture 1.2, 2.9): packets are launched in order, a set
- * barrier bit waits until all earlier packets have completed, kernels may overlap otherwise. As on hardware, a vendor
- * PM4 packet completes when its buffer has been parsed, whatever its waves do; an INVALID slot is looked at again only
- * after a doorbell; the register state that a buffer leaves stays with the queue.
+ * AQL packet processor of one queue (HSA Platform System Architecture 1.2, 2.9): packets are launched in
+ * order, a set barrier bit waits until all earlier packets have completed, kernels may overlap otherwise. As
+ * on hardware, a vendor PM4 packet completes when its buffer has been parsed, whatever its waves do; an
+ * INVALID slot is looked at again only after a doorbell; the register state that a buffer leaves stays with
+ * the queue.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,17 +31,20 @@ struct aql {
     struct sg_queue queue;
     uint64_t slots;
     uint64_t head;                       /* next packet to launch */
-    bool look;                           /* the slot at `head` may have changed since it was found INVALID */
-    unsigned seen_dependencies;          /* of the barrier packet at `head` */
-    struct flight *first, **last;        /* launched and not retired, in order */
-    struct sg_kernel_job *waves;         /* dispatches that PM4 buffers started */
+    bool look; /* the slot at `head` may have changed since it was found INVALID */
+    unsigned seen_dependencies; /* of the barrier packet at `head` */
+    struct flight *first, **last; /* launched and not retired, in order */
+    struct sg_kernel_job *waves; /* dispatches that PM4 buffers started */
     struct sg_pm4_queue *pm4;
-    bool parsing;                        /* the packet at `head` is a buffer under way */
+    bool parsing; /* the packet at `head` is a buffer under way */
     uint64_t parse_start_ns;
-    bool state_reported;                 /* register state left behind: said once until the next buffer */
+    bool state_reported; /* register state left behind: said once until the next buffer */
 };
 
-static struct aql *aql_of(const struct sg_queue *queue) { return (struct aql *)queue; }
+static struct aql *aql_of(const struct sg_queue *queue)
+{
+    return (struct aql *)queue;
+}
 
 static union sg_packet *slot(const struct aql *aql, uint64_t index)
 {
@@ -146,7 +150,8 @@ static struct flight *launch(struct aql *aql, uint64_t completion, uint64_t star
     return flight;
 }
 
-static void complete(struct aql *aql, struct flight *flight, uint64_t start_ns, uint64_t end_ns, int64_t error)
+static void complete(struct aql *aql, struct flight *flight, uint64_t start_ns, uint64_t end_ns,
+                     int64_t error)
 {
     flight->complete = true;
     sg_signal_complete(aql->queue.gpu, flight->completion, start_ns, end_ns, error);
@@ -245,8 +250,8 @@ static bool start_buffer(struct aql *aql, uint16_t header)
         address % 4) {
         snprintf(report, sizeof report,
                  "vendor PM4 packet with jump %08x %08x %08x %08x and %u dwords remaining is not an "
-                 "INDIRECT_BUFFER with VALID", packet->jump[0], packet->jump[1], packet->jump[2], packet->jump[3],
-                 packet->remaining);
+                 "INDIRECT_BUFFER with VALID",
+                 packet->jump[0], packet->jump[1], packet->jump[2], packet->jump[3], packet->remaining);
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
         return false;
     }
@@ -254,8 +259,8 @@ static bool start_buffer(struct aql *aql, uint16_t header)
         char place[256];
 
         sg_memory_describe(address, place, sizeof place);
-        snprintf(report, sizeof report, "PM4 buffer 0x%" PRIx64 " of %u dwords is not GPU memory: %s", address,
-                 dwords, place);
+        snprintf(report, sizeof report, "PM4 buffer 0x%" PRIx64 " of %u dwords is not GPU memory: %s",
+                 address, dwords, place);
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_MEMORY, report);
         return false;
     }
@@ -266,7 +271,7 @@ static bool start_buffer(struct aql *aql, uint16_t header)
     sg_trace_aql(&aql->queue, aql->head, slot(aql, aql->head), header, NULL, text);
     free(text);
     if (!aql->pm4) {
-        struct sg_pm4_host host = {aql,        readable, writable,  descriptor_of, start_wave,
+        struct sg_pm4_host host = {aql,        readable,  writable,  descriptor_of, start_wave,
                                    waves_done, gpu_clock, interrupt, warn};
 
         aql->pm4 = sg_pm4_queue_new(aql->queue.gpu->gfx, &host);
@@ -291,14 +296,12 @@ static enum sg_progress run_buffer(struct aql *aql, uint16_t header)
     if (!aql->parsing && !start_buffer(aql, header))
         return SG_MOVED;
     switch (sg_pm4_step(aql->pm4)) {
-    case SG_PM4_BLOCKED:
-        return SG_BLOCKED;
+    case SG_PM4_BLOCKED: return SG_BLOCKED;
     case SG_PM4_FAILED:
         aql->parsing = false;
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
         return SG_MOVED;
-    case SG_PM4_DONE:
-        break;
+    case SG_PM4_DONE: break;
     }
     aql->parsing = false;
     struct flight *flight = launch(aql, slot(aql, aql->head)->pm4.completion, aql->parse_start_ns);
@@ -314,8 +317,7 @@ static enum sg_progress launch_vendor(struct aql *aql, uint16_t header)
     char report[REPORT];
 
     switch (packet->pm4.format) {
-    case SG_VENDOR_PM4_IB:
-        return run_buffer(aql, header);
+    case SG_VENDOR_PM4_IB: return run_buffer(aql, header);
     case SG_VENDOR_BARRIER_VALUE:
         if (packet->barrier_value.condition > SG_CONDITION_GTE) {
             snprintf(report, sizeof report, "barrier-value packet with unknown condition %u",
@@ -353,26 +355,25 @@ static enum sg_progress launch_next(struct aql *aql)
     if (sg_header_acquire(header) == 3 || sg_header_release(header) == 3 || header >> 13) {
         char report[REPORT];
 
-        snprintf(report, sizeof report, "packet header 0x%04x has a reserved fence scope or reserved bits", header);
+        snprintf(report, sizeof report, "packet header 0x%04x has a reserved fence scope or reserved bits",
+                 header);
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
         return SG_MOVED;
     }
     switch (type) {
-    case SG_PACKET_DISPATCH:
-        launch_dispatch(aql, header);
-        return SG_MOVED;
+    case SG_PACKET_DISPATCH: launch_dispatch(aql, header); return SG_MOVED;
     case SG_PACKET_BARRIER_AND:
     case SG_PACKET_BARRIER_OR:
         if (!barrier_ready(aql, &packet->barrier, type == SG_PACKET_BARRIER_AND, &bad)) {
             if (!bad)
                 return SG_BLOCKED;
-            sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, "barrier packet depends on a packet that failed (negative signal)");
+            sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET,
+                          "barrier packet depends on a packet that failed (negative signal)");
             return SG_MOVED;
         }
         launch_barrier(aql, header);
         return SG_MOVED;
-    case SG_PACKET_VENDOR:
-        return launch_vendor(aql, header);
+    case SG_PACKET_VENDOR: return launch_vendor(aql, header);
     }
     char report[REPORT];
 
@@ -406,7 +407,8 @@ static bool collect(struct aql *aql, struct sg_pass *pass)
             continue;
         if (kernel->job.failed && !aql->queue.failed) {
             sg_kernel_report(kernel, report, sizeof report);
-            sg_queue_fail(&aql->queue, kernel->index, kernel->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE, report);
+            sg_queue_fail(&aql->queue, kernel->index, kernel->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE,
+                          report);
         }
         if (aql->queue.failed && !sg_queue_told(&aql->queue))
             continue;
@@ -427,7 +429,8 @@ static bool collect(struct aql *aql, struct sg_pass *pass)
         *at = wave->chain;
         if (wave->job.failed) {
             sg_kernel_report(wave, report, sizeof report);
-            sg_queue_fail(&aql->queue, wave->index, wave->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE, report);
+            sg_queue_fail(&aql->queue, wave->index, wave->job.fault ? SG_ERROR_MEMORY : SG_ERROR_CODE,
+                          report);
         }
         free(wave);
     }
@@ -460,7 +463,7 @@ static void take_doorbell(struct aql *aql)
     struct sg_signal *signal = aql->queue.hsa ? (struct sg_signal *)aql->queue.hsa->doorbell_signal : NULL;
 
     if (!signal || signal->kind != SG_SIGNAL_DOORBELL || !signal->doorbell)
-        aql->look = true;                /* still being created, or no doorbell at all: poll the ring */
+        aql->look = true; /* still being created, or no doorbell at all: poll the ring */
     else if (atomic_load_explicit(signal->doorbell, memory_order_relaxed) != NO_RING &&
              atomic_exchange(signal->doorbell, NO_RING) != NO_RING)
         aql->look = true;
@@ -550,7 +553,8 @@ struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gp
     aql->queue.write_pointer = (_Atomic uint64_t *)(gpu->aperture + info->write_pointer);
     aql->queue.read_pointer = (_Atomic uint64_t *)(gpu->aperture + info->read_pointer);
     aql->slots = info->ring_bytes / SG_AQL_PACKET_BYTES;
-    aql->queue.hsa = (struct sg_hsa_queue *)(info->read_pointer - offsetof(struct sg_hsa_queue, read_dispatch_id));
+    aql->queue.hsa =
+        (struct sg_hsa_queue *)(info->read_pointer - offsetof(struct sg_hsa_queue, read_dispatch_id));
     aql->last = &aql->first;
     aql->look = true;
     return &aql->queue;

@@ -15,6 +15,9 @@ static inline uint64_t sg_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static inline uint64_t sg_now_ticks(void) { return sg_now_ns() / SG_NS_PER_TICK; }
+static inline uint64_t sg_now_ticks(void)
+{
+    return sg_now_ns() / SG_NS_PER_TICK;
+}
 
 #endif

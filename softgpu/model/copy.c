@@ -5,19 +5,38 @@
 #include <string.h>
 
 enum {
-    OP_NOP = 0, OP_COPY = 1, OP_WRITE = 2, OP_FENCE = 5, OP_TRAP = 6, OP_POLL = 8, OP_ATOMIC = 10, OP_FILL = 11,
-    OP_TIMESTAMP = 13, OP_GCR = 17
+    OP_NOP = 0,
+    OP_COPY = 1,
+    OP_WRITE = 2,
+    OP_FENCE = 5,
+    OP_TRAP = 6,
+    OP_POLL = 8,
+    OP_ATOMIC = 10,
+    OP_FILL = 11,
+    OP_TIMESTAMP = 13,
+    OP_GCR = 17
 };
-enum { COPY_LINEAR = 0, COPY_RECT = 4, TIMESTAMP_GLOBAL = 2, ATOMIC_ADD64 = 47, FILL_DWORDS = 2, POLL_FUNCTIONS = 7 };
+enum {
+    COPY_LINEAR = 0,
+    COPY_RECT = 4,
+    TIMESTAMP_GLOBAL = 2,
+    ATOMIC_ADD64 = 47,
+    FILL_DWORDS = 2,
+    POLL_FUNCTIONS = 7
+};
 
 static uint32_t field(uint32_t word, unsigned low, unsigned bits)
 {
     return word >> low & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
 }
 
-static uint64_t address(const uint32_t *low) { return low[0] | (uint64_t)low[1] << 32; }
+static uint64_t address(const uint32_t *low)
+{
+    return low[0] | (uint64_t)low[1] << 32;
+}
 
-/* Widths of the sub-window packet, in bits: coordinates, depth, pitch and slice; gfx12 widened all of them. */
+/* Widths of the sub-window packet, in bits: coordinates, depth, pitch and slice; gfx12 widened all of them.
+ */
 struct window_format {
     unsigned xy, z, pitch_low, pitch, slice;
 };
@@ -46,8 +65,8 @@ static void decode_window(struct sg_copy *copy, const uint32_t *words, unsigned 
     copy->dwords = 13;
 }
 
-bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t available, unsigned gfx_major, char *text,
-                    size_t size)
+bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t available, unsigned gfx_major,
+                    char *text, size_t size)
 {
     unsigned op = field(words[0], 0, 8), sub = field(words[0], 8, 8);
     bool known = true;
@@ -98,7 +117,7 @@ bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t availa
         copy->dwords = 2;
         break;
     case OP_POLL:
-        copy->kind = field(w[0], 31, 1) ? SG_COPY_POLL : SG_COPY_CACHE;      /* of a register: the HDP flush */
+        copy->kind = field(w[0], 31, 1) ? SG_COPY_POLL : SG_COPY_CACHE; /* of a register: the HDP flush */
         copy->function = field(w[0], 28, 3);
         copy->target = address(w + 1);
         copy->value = w[3];
@@ -131,12 +150,11 @@ bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t availa
         copy->kind = SG_COPY_CACHE;
         copy->dwords = 5;
         break;
-    default:
-        known = false;
+    default: known = false;
     }
     if (!known) {
-        snprintf(text, size, "copy engine packet %08x (operation %u, sub-operation %u) is not supported", words[0], op,
-                 sub);
+        snprintf(text, size, "copy engine packet %08x (operation %u, sub-operation %u) is not supported",
+                 words[0], op, sub);
         return false;
     }
     if (copy->dwords > available) {
@@ -149,10 +167,9 @@ bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t availa
 
 const char *sg_copy_name(const struct sg_copy *copy)
 {
-    static const char *const names[] = {
-        "sdma_nop", "sdma_copy", "sdma_copy_rect", "sdma_fill", "sdma_write", "sdma_fence", "sdma_trap", "sdma_poll",
-        "sdma_atomic", "sdma_timestamp", "sdma_cache"
-    };
+    static const char *const names[] = {"sdma_nop",    "sdma_copy",      "sdma_copy_rect", "sdma_fill",
+                                        "sdma_write",  "sdma_fence",     "sdma_trap",      "sdma_poll",
+                                        "sdma_atomic", "sdma_timestamp", "sdma_cache"};
 
     return names[copy->kind];
 }
@@ -172,19 +189,14 @@ void sg_copy_print(const struct sg_copy *copy, char *text, size_t size)
         snprintf(text, size, "0x%" PRIx64 ", %" PRIu64 " bytes of 0x%08" PRIx64, copy->target, copy->bytes,
                  copy->value);
         break;
-    case SG_COPY_TRAP:
-        snprintf(text, size, "event %" PRIu64, copy->value);
-        break;
+    case SG_COPY_TRAP: snprintf(text, size, "event %" PRIu64, copy->value); break;
     case SG_COPY_NOP:
-    case SG_COPY_CACHE:
-        text[0] = 0;
-        break;
+    case SG_COPY_CACHE: text[0] = 0; break;
     case SG_COPY_WRITE:
     case SG_COPY_FENCE:
     case SG_COPY_POLL:
     case SG_COPY_ATOMIC_ADD:
-    case SG_COPY_TIMESTAMP:
-        snprintf(text, size, "0x%" PRIx64 ", 0x%" PRIx64, copy->target, copy->value);
+    case SG_COPY_TIMESTAMP: snprintf(text, size, "0x%" PRIx64 ", 0x%" PRIx64, copy->target, copy->value);
     }
 }
 
@@ -198,16 +210,14 @@ void sg_copy_run(const struct sg_copy *copy)
         for (uint32_t z = 0; z < copy->slices; z++)
             for (uint32_t y = 0; y < copy->rows; y++)
                 memmove((void *)(copy->target + z * copy->target_slice + y * copy->target_pitch),
-                        (const void *)(copy->source + z * copy->source_slice + y * copy->source_pitch), copy->bytes);
+                        (const void *)(copy->source + z * copy->source_slice + y * copy->source_pitch),
+                        copy->bytes);
         break;
     case SG_COPY_FILL:
         for (uint64_t at = 0; at < copy->bytes; at += 4)
             memcpy((void *)(copy->target + at), &value, 4);
         break;
-    case SG_COPY_WRITE:
-        memcpy((void *)copy->target, copy->data, copy->bytes);
-        break;
-    default:
-        break;
+    case SG_COPY_WRITE: memcpy((void *)copy->target, copy->data, copy->bytes); break;
+    default: break;
     }
 }

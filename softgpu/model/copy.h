@@ -1,6 +1,6 @@
 /*
- * What one packet of a copy engine asks for, decoded: the packet formats of SDMA 5 and 6 (gfx10, gfx11) and SDMA 7
- * (gfx12), as far as ROCr emits them. Anything else is an error with a reason.
+ * What one packet of a copy engine asks for, decoded: the packet formats of SDMA 5 and 6 (gfx10, gfx11) and
+ * SDMA 7 (gfx12), as far as ROCr emits them. Anything else is an error with a reason.
  */
 #ifndef SOFTGPU_MODEL_COPY_H
 #define SOFTGPU_MODEL_COPY_H
@@ -36,8 +36,8 @@ struct sg_copy {
 };
 
 /* `available` dwords may be read. False, with a sentence in `text`, when the packet is not understood. */
-bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t available, unsigned gfx_major, char *text,
-                    size_t size);
+bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t available, unsigned gfx_major,
+                    char *text, size_t size);
 void sg_copy_print(const struct sg_copy *copy, char *text, size_t size);
 const char *sg_copy_name(const struct sg_copy *copy);
 

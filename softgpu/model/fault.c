@@ -31,7 +31,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     else if (next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN)
         next->sa_handler(number);
     else
-        signal(number, SIG_DFL);         /* the instruction faults again and the process ends as it would have */
+        signal(number, SIG_DFL); /* the instruction faults again and the process ends as it would have */
 }
 
 /* The application may set its own handler at any time; then ours goes in front again. */

@@ -1,6 +1,6 @@
 /*
- * Runs a function that touches GPU memory on behalf of a kernel or a copy, and survives its faults. Faults of all
- * other code go to whatever handler was there before.
+ * Runs a function that touches GPU memory on behalf of a kernel or a copy, and survives its faults. Faults of
+ * all other code go to whatever handler was there before.
  */
 #ifndef SOFTGPU_MODEL_FAULT_H
 #define SOFTGPU_MODEL_FAULT_H

@@ -98,7 +98,8 @@ static void *command_processor(void *argument)
     struct sg_gpu *gpu = argument;
     uint64_t idle_ns = BUSY_POLL_NS;
 
-    /* HIP's waiting threads spin: without priority they would starve the GPU. Refused without privilege; then slower. */
+    /* HIP's waiting threads spin: without priority they would starve the GPU. Refused without privilege; then
+     * slower. */
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     prctl(PR_SET_TIMERSLACK, 1000);
     for (;;) {
@@ -175,8 +176,9 @@ static void set_global_aperture(void *model, void *base, uint64_t size)
     gpu->aperture = base;
 }
 
-/* libhsakmt keeps one page of remapped registers for all modelled GPUs and asserts that it is set once; this is called
- * just before it is set again for a further GPU. Nothing reads it, so the first one is forgotten. */
+/* libhsakmt keeps one page of remapped registers for all modelled GPUs and asserts that it is set once; this
+ * is called just before it is set again for a further GPU. Nothing reads it, so the first one is forgotten.
+ */
 static void forget_register_page(uint64_t base)
 {
     static uint64_t before;
@@ -210,7 +212,8 @@ static void set_notify_event(void *model, void (*callback)(void *data), void *da
     (void)model, (void)callback, (void)data;
 }
 
-static void set_wait_event(void *model, void (*callback)(void *data, uint64_t address, uint64_t age), void *data)
+static void set_wait_event(void *model, void (*callback)(void *data, uint64_t address, uint64_t age),
+                           void *data)
 {
     (void)model, (void)callback, (void)data;
 }
@@ -233,7 +236,8 @@ static void *register_queue(void *model, struct sg_model_queue_info *info)
         return NULL;
     queue->gpu = gpu;
     queue->id = atomic_fetch_add(&queue_count, 1);
-    queue->random = (sg_options()->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (queue->id + 1) * UINT64_C(0xbf58476d1ce4e5b9);
+    queue->random = (sg_options()->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
+                    (queue->id + 1) * UINT64_C(0xbf58476d1ce4e5b9);
     if (!queue->random)
         queue->random = 1;
     pthread_mutex_lock(&gpu->lock);
@@ -264,8 +268,8 @@ static void destroy_queue(void *model, void *handle)
         *at = queue->next;
     atomic_store(&queue->cancelled, true);
     pthread_mutex_unlock(&gpu->lock);
-    /* The memory of its kernels may go next: let them end. One that waits for ever is left to itself, as its thread
-     * cannot be taken away; a real GPU would kill the waves. */
+    /* The memory of its kernels may go next: let them end. One that waits for ever is left to itself, as its
+     * thread cannot be taken away; a real GPU would kill the waves. */
     while (queue->class->busy(queue) && sg_now_ns() < until)
         sg_work_sleep(sg_work_pulse(), BUSY_POLL_NS);
     if (queue->class->busy(queue))
@@ -274,7 +278,8 @@ static void destroy_queue(void *model, void *handle)
         queue->class->free(queue);
 }
 
-/* The child has none of the threads and must not touch the parent's queues; ROCr starts afresh there if it is used. */
+/* The child has none of the threads and must not touch the parent's queues; ROCr starts afresh there if it is
+ * used. */
 static void after_fork(void)
 {
     pthread_mutex_init(&list_lock, NULL);

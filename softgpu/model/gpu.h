@@ -1,9 +1,10 @@
 /*
- * One software GPU: its queues and the command processor thread that walks them. The command processor never waits for
- * one queue: a queue that cannot go on says so and the next one is looked at, so queues progress independently.
+ * One software GPU: its queues and the command processor thread that walks them. The command processor never
+ * waits for one queue: a queue that cannot go on says so and the next one is looked at, so queues progress
+ * independently.
  *
- * Threads: callbacks of libhsakmt come on application threads and take `lock`; everything else that touches a queue
- * runs on the command processor while it holds `lock`; jobs run on workers and touch only themselves.
+ * Threads: callbacks of libhsakmt come on application threads and take `lock`; everything else that touches a
+ * queue runs on the command processor while it holds `lock`; jobs run on workers and touch only themselves.
  */
 #ifndef SOFTGPU_MODEL_GPU_H
 #define SOFTGPU_MODEL_GPU_H
@@ -49,16 +50,16 @@ struct sg_queue {
     const struct sg_queue_class *class;
     struct sg_gpu *gpu;
     struct sg_queue *next;
-    unsigned id;                         /* process-wide, in order of creation; what traces and reports say */
+    unsigned id; /* process-wide, in order of creation; what traces and reports say */
     uint8_t *ring;
     uint64_t ring_bytes;
     _Atomic uint64_t *write_pointer, *read_pointer;
-    struct sg_hsa_queue *hsa;            /* of a compute queue; NULL of a copy engine */
-    uint64_t random;                     /* delay sequence of this queue */
+    struct sg_hsa_queue *hsa; /* of a compute queue; NULL of a copy engine */
+    uint64_t random; /* delay sequence of this queue */
     bool failed;
-    int64_t raised;                      /* error that was put into the queue's inactive signal, 0 for none */
+    int64_t raised; /* error that was put into the queue's inactive signal, 0 for none */
     uint64_t raised_ns;
-    _Atomic bool cancelled;              /* being destroyed: kernels that wait for memory give up */
+    _Atomic bool cancelled; /* being destroyed: kernels that wait for memory give up */
 };
 
 struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gpu *gpu);
@@ -78,18 +79,20 @@ enum sg_queue_error {
     SG_ERROR_MEMORY = 0x20000000,
 };
 
-/* Prints one report, marks the queue as failed and raises `error` as hardware does, in the queue's inactive signal; a
- * copy engine has none, so its error stops all compute queues of the GPU. Once per queue; `lock` is held. */
+/* Prints one report, marks the queue as failed and raises `error` as hardware does, in the queue's inactive
+ * signal; a copy engine has none, so its error stops all compute queues of the GPU. Once per queue; `lock` is
+ * held. */
 void sg_queue_fail(struct sg_queue *queue, uint64_t index, enum sg_queue_error error, const char *text);
 
-/* The application has been told (its error callback has returned) or does not listen: whoever waits for the failed
- * queue may go on. */
+/* The application has been told (its error callback has returned) or does not listen: whoever waits for the
+ * failed queue may go on. */
 bool sg_queue_told(const struct sg_queue *queue);
 
-/* The completion protocol of amd_signal_t: times, value, then mailbox and event, which are read before the value
- * changes because the waiter may free the signal at once. `error` nonzero stores that negative value instead. */
-void sg_signal_complete(struct sg_gpu *gpu, uint64_t handle, uint64_t start_ns, uint64_t end_ns, int64_t error);
+/* The completion protocol of amd_signal_t: times, value, then mailbox and event, which are read before the
+ * value changes because the waiter may free the signal at once. `error` nonzero stores that negative value
+ * instead. */
+void sg_signal_complete(struct sg_gpu *gpu, uint64_t handle, uint64_t start_ns, uint64_t end_ns,
+                        int64_t error);
 int64_t sg_signal_value(uint64_t handle);
-
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The half of the software GPU that is preloaded below HIP (softgpu/preload), seen from the model library: kernels of
- * loaded executables, registered host memory, the doorbell word. The preload is found by symbol
+ * The half of the software GPU that is preloaded below HIP (softgpu/preload), seen from the model library:
+ * kernels of loaded executables, registered host memory, the doorbell word. The preload is found by symbol
  * look-up at run time; without it nothing is known and every answer is "no".
  */
 #ifndef SOFTGPU_MODEL_HOST_H

@@ -75,7 +75,10 @@ void *sg_image_replace_import(const struct sg_image *image, const char *symbol, 
 {
     const ElfW(Sym) *symbols = NULL;
     const char *strings = NULL;
-    struct { const ElfW(Rela) *first; size_t bytes; } tables[2] = {{NULL, 0}, {NULL, 0}};
+    struct {
+        const ElfW(Rela) * first;
+        size_t bytes;
+    } tables[2] = {{NULL, 0}, {NULL, 0}};
     void *old = NULL;
 
     for (const ElfW(Dyn) *entry = image->dynamic; entry->d_tag != DT_NULL; entry++) {
@@ -111,8 +114,8 @@ void *sg_image_replace_import(const struct sg_image *image, const char *symbol, 
 
 uintptr_t sg_image_function(const struct sg_image *image, uintptr_t pc)
 {
-    /* Header of the binary search table (LSB, "Exception Frames"): version 1, and the encodings that every linker
-     * writes: count as udata4, entries as pairs of sdata4 relative to the header. */
+    /* Header of the binary search table (LSB, "Exception Frames"): version 1, and the encodings that every
+     * linker writes: count as udata4, entries as pairs of sdata4 relative to the header. */
     enum { VERSION = 1, COUNT_UDATA4 = 0x03, TABLE_DATAREL_SDATA4 = 0x3b, TABLE_AT = 12 };
     const uint8_t *header = image->unwind;
     uint32_t count;
@@ -143,8 +146,8 @@ static uint8_t *place_jump(const struct sg_image *image, void *to)
 
     memcpy(jump + 6, &to, sizeof to);
     for (uintptr_t i = 1; i < STEPS && i * STEP < image->low; i++) {
-        uint8_t *at = mmap((void *)((image->low - i * STEP) & ~(uintptr_t)(page - 1)), page, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        uint8_t *at = mmap((void *)((image->low - i * STEP) & ~(uintptr_t)(page - 1)), page,
+                           PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
         if (at == MAP_FAILED)
             continue;

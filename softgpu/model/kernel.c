@@ -42,8 +42,8 @@ static void prepare(struct sg_kernel_job *job, uint64_t object)
 }
 
 /* Name and sizes of the kernel whose descriptor is at `object`. */
-static enum sg_queue_error identify(struct sg_kernel_job *job, uint64_t object, const struct sg_kernel_descriptor **out,
-                                    char *text, size_t size)
+static enum sg_queue_error identify(struct sg_kernel_job *job, uint64_t object,
+                                    const struct sg_kernel_descriptor **out, char *text, size_t size)
 {
     struct sgp_kernel kernel;
     char place[256];
@@ -51,7 +51,8 @@ static enum sg_queue_error identify(struct sg_kernel_job *job, uint64_t object, 
     prepare(job, object);
     if (!object || object % 64 || !sg_memory_allows(object, sizeof **out, false)) {
         sg_memory_describe(object, place, sizeof place);
-        snprintf(text, size, "kernel object 0x%" PRIx64 " is no kernel descriptor in GPU memory: %s", object, place);
+        snprintf(text, size, "kernel object 0x%" PRIx64 " is no kernel descriptor in GPU memory: %s", object,
+                 place);
         return SG_ERROR_CODE;
     }
     *out = (const struct sg_kernel_descriptor *)object;
@@ -83,15 +84,16 @@ static enum sg_queue_error check_shape(const struct sg_kernel_job *job, char *te
         return SG_ERROR_GROUP_SIZE;
     }
     if (d->lds_bytes > MAX_LDS) {
-        snprintf(text, size, "kernel %s: %u bytes of LDS, the hardware has %d", job->name, d->lds_bytes, MAX_LDS);
+        snprintf(text, size, "kernel %s: %u bytes of LDS, the hardware has %d", job->name, d->lds_bytes,
+                 MAX_LDS);
         return SG_ERROR_GROUP_MEMORY;
     }
     if (d->kernarg_size && !sg_memory_allows((uint64_t)d->kernarg, d->kernarg_size, false)) {
         char place[256];
 
         sg_memory_describe((uint64_t)d->kernarg, place, sizeof place);
-        snprintf(text, size, "kernel %s: its %zu argument bytes at 0x%" PRIx64 " are not GPU memory: %s", job->name,
-                 d->kernarg_size, (uint64_t)d->kernarg, place);
+        snprintf(text, size, "kernel %s: its %zu argument bytes at 0x%" PRIx64 " are not GPU memory: %s",
+                 job->name, d->kernarg_size, (uint64_t)d->kernarg, place);
         return SG_ERROR_MEMORY;
     }
     return SG_ERROR_NONE;
@@ -135,7 +137,8 @@ enum sg_queue_error sg_kernel_from_packet(struct sg_kernel_job *job, const struc
             job->dispatch.workgroup[i] = job->dispatch.grid[i] = 1;
     }
     if (!dimensions || packet->setup >> 2) {
-        snprintf(text, size, "dispatch with setup 0x%04x: dimensions must be 1 to 3, other bits zero", packet->setup);
+        snprintf(text, size, "dispatch with setup 0x%04x: dimensions must be 1 to 3, other bits zero",
+                 packet->setup);
         return SG_ERROR_DIMENSIONS;
     }
     job->dispatch.kernarg = (const void *)packet->kernarg;
@@ -155,15 +158,15 @@ enum sg_queue_error sg_kernel_from_packet(struct sg_kernel_job *job, const struc
         return SG_ERROR_GROUP_MEMORY;
     }
     if (packet->private_bytes < descriptor->private_bytes) {
-        snprintf(text, size, "kernel %s needs %u bytes of scratch a work-item, the packet gives %u", job->name,
-                 descriptor->private_bytes, packet->private_bytes);
+        snprintf(text, size, "kernel %s needs %u bytes of scratch a work-item, the packet gives %u",
+                 job->name, descriptor->private_bytes, packet->private_bytes);
         return SG_ERROR_PACKET;
     }
     return check_shape(job, text, size);
 }
 
-enum sg_queue_error sg_kernel_from_pm4(struct sg_kernel_job *job, const struct sg_pm4_dispatch *dispatch, char *text,
-                                       size_t size)
+enum sg_queue_error sg_kernel_from_pm4(struct sg_kernel_job *job, const struct sg_pm4_dispatch *dispatch,
+                                       char *text, size_t size)
 {
     const struct sg_kernel_descriptor *descriptor;
     enum sg_queue_error error = identify(job, dispatch->descriptor, &descriptor, text, size);
@@ -212,5 +215,6 @@ void sg_kernel_report(const struct sg_kernel_job *job, char *text, size_t size)
         return;
     }
     sg_memory_describe(job->job.fault, place, sizeof place);
-    snprintf(text, size, "kernel %s: %s at 0x%" PRIx64 ": %s", job->name, job->job.error, job->job.fault, place);
+    snprintf(text, size, "kernel %s: %s at 0x%" PRIx64 ": %s", job->name, job->job.error, job->job.fault,
+             place);
 }

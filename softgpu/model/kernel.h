@@ -1,6 +1,7 @@
 /*
- * One kernel to be run: what an AQL packet or a PM4 dispatch asks for, checked against the kernel descriptor, and the
- * job that runs its native twin. The packet is copied: the kernel arguments are not, as the hardware reads them late.
+ * One kernel to be run: what an AQL packet or a PM4 dispatch asks for, checked against the kernel descriptor,
+ * and the job that runs its native twin. The packet is copied: the kernel arguments are not, as the hardware
+ * reads them late.
  */
 #ifndef SOFTGPU_MODEL_KERNEL_H
 #define SOFTGPU_MODEL_KERNEL_H
@@ -21,11 +22,12 @@ struct sg_kernel_job {
     struct sg_dispatch dispatch;
 };
 
-/* 0, or an error with one sentence in `text`. `packet_address` is what the kernel's dispatch pointer reads. */
+/* 0, or an error with one sentence in `text`. `packet_address` is what the kernel's dispatch pointer reads.
+ */
 enum sg_queue_error sg_kernel_from_packet(struct sg_kernel_job *job, const struct sg_packet_dispatch *packet,
                                           const void *packet_address, char *text, size_t size);
-enum sg_queue_error sg_kernel_from_pm4(struct sg_kernel_job *job, const struct sg_pm4_dispatch *dispatch, char *text,
-                                       size_t size);
+enum sg_queue_error sg_kernel_from_pm4(struct sg_kernel_job *job, const struct sg_pm4_dispatch *dispatch,
+                                       char *text, size_t size);
 
 void sg_kernel_trace(const struct sg_kernel_job *job, struct sg_trace_dispatch *out);
 

@@ -28,8 +28,8 @@ enum request {
 };
 
 /* Requests that the backend implements. */
-static const uint8_t forwarded[] = {0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x11, 0x12, 0x14, 0x15, 0x16, 0x17,
-                                    0x18, 0x19, 0x20, 0x21, 0x23};
+static const uint8_t forwarded[] = {0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x11, 0x12, 0x14,
+                                    0x15, 0x16, 0x17, 0x18, 0x19, 0x20, 0x21, 0x23};
 
 struct kfd_clock_counters {
     uint64_t gpu, cpu, system, system_frequency;
@@ -64,7 +64,9 @@ struct kfd_queue_gws {
 struct kfd_svm {
     uint64_t start, size;
     uint32_t operation, count;
-    struct { uint32_t type, value; } attribute[];
+    struct {
+        uint32_t type, value;
+    } attribute[];
 };
 
 _Static_assert(sizeof(struct kfd_event_data) == 48, "kfd_event_data");
@@ -73,8 +75,8 @@ _Static_assert(sizeof(struct kfd_clock_counters) == 40, "kfd_ioctl_get_clock_cou
 enum { EVENTS = 1 << 14, EVENT_SIGNAL = 0, WAIT_COMPLETE = 0, WAIT_TIMEOUT = 1, SVM_GET = 1 };
 static const uint32_t NO_TIMEOUT = UINT32_MAX, UNDEFINED_LOCATION = UINT32_MAX;
 
-/* An event has an age: how often it was set, from 1. A waiter says which age it has seen and is satisfied by any other,
- * so one waiter cannot take a wake-up from another (kfd_events.c). */
+/* An event has an age: how often it was set, from 1. A waiter says which age it has seen and is satisfied by
+ * any other, so one waiter cannot take a wake-up from another (kfd_events.c). */
 struct event {
     uint64_t age;
     uint32_t waiters;
@@ -159,7 +161,8 @@ struct view {
     bool activated;
 };
 
-static bool begin_wait(const struct kfd_wait_events *arguments, const struct kfd_event_data *data, struct view *views)
+static bool begin_wait(const struct kfd_wait_events *arguments, const struct kfd_event_data *data,
+                       struct view *views)
 {
     for (uint32_t i = 0; i < arguments->count; i++) {
         struct event *event = find(data[i].id);
@@ -167,7 +170,8 @@ static bool begin_wait(const struct kfd_wait_events *arguments, const struct kfd
         if (!event)
             return false;
         views[i].age = event->age;
-        views[i].activated = event->signal && (event->signaled || (data[i].last_age && data[i].last_age != event->age));
+        views[i].activated =
+            event->signal && (event->signaled || (data[i].last_age && data[i].last_age != event->age));
         if (event->auto_reset)
             event->signaled = false;
     }
@@ -176,7 +180,8 @@ static bool begin_wait(const struct kfd_wait_events *arguments, const struct kfd
     return true;
 }
 
-static bool satisfied(const struct kfd_wait_events *arguments, const struct kfd_event_data *data, struct view *views)
+static bool satisfied(const struct kfd_wait_events *arguments, const struct kfd_event_data *data,
+                      struct view *views)
 {
     uint32_t activated = 0;
 
@@ -239,7 +244,14 @@ static int get_clocks(struct kfd_clock_counters *arguments)
 /* Locations and flags of host memory change nothing here: every range is where it is and may be accessed. */
 static int get_svm(struct kfd_svm *arguments)
 {
-    enum { PREFERRED_LOCATION = 0, PREFETCH_LOCATION = 1, SET_FLAGS = 5, CLEAR_FLAGS = 6, GRANULARITY = 7, PAGES = 9 };
+    enum {
+        PREFERRED_LOCATION = 0,
+        PREFETCH_LOCATION = 1,
+        SET_FLAGS = 5,
+        CLEAR_FLAGS = 6,
+        GRANULARITY = 7,
+        PAGES = 9
+    };
 
     for (uint32_t i = 0; i < arguments->count; i++) {
         switch (arguments->attribute[i].type) {
@@ -288,7 +300,8 @@ static void bind(uintptr_t return_address)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (!sg_image_find("libhsa-runtime64.so", &rocr) || return_address - rocr.text >= rocr.text_end - rocr.text)
+    if (!sg_image_find("libhsa-runtime64.so", &rocr) ||
+        return_address - rocr.text >= rocr.text_end - rocr.text)
         return;                          /* called by something else, a test for instance */
     uintptr_t function = sg_image_function(&rocr, return_address);
 
@@ -296,7 +309,8 @@ static void bind(uintptr_t return_address)
     if (function && sg_image_redirect(&rocr, function, (void *)answer))
         return;
     backend = NULL;
-    fprintf(stderr, "softgpu: this build of ROCr is laid out differently: its own events and clocks are used\n");
+    fprintf(stderr,
+            "softgpu: this build of ROCr is laid out differently: its own events and clocks are used\n");
 }
 
 void sg_kfd_bind(uintptr_t return_address)

@@ -23,7 +23,10 @@ enum { FREED = 1024, PAGE = 4096 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *live;              /* sorted by base */
 static size_t live_count, live_room;
-static struct { struct block block; uint64_t when_ns; } freed[FREED];
+static struct {
+    struct block block;
+    uint64_t when_ns;
+} freed[FREED];
 static uint64_t freed_count;
 
 /* First live block whose base is above `address`. */
@@ -135,7 +138,8 @@ void sg_memory_describe(uint64_t address, char *text, size_t size)
     size_t at = above(address);
 
     if (at && address - live[at - 1].base < live[at - 1].size) {
-        snprintf(text, size, "offset 0x%" PRIx64 " of the live allocation 0x%" PRIx64 " (0x%" PRIx64 " bytes)",
+        snprintf(text, size,
+                 "offset 0x%" PRIx64 " of the live allocation 0x%" PRIx64 " (0x%" PRIx64 " bytes)",
                  address - live[at - 1].base, live[at - 1].base, live[at - 1].size);
         pthread_mutex_unlock(&lock);
         return;

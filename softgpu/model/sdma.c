@@ -1,6 +1,6 @@
 /*
- * Copy engine queue: packets in order, each ended before the next; a copy begins late (SOFTGPU_DELAY_COPY_US) and runs
- * on a worker. The small packets around it (fence, atomic, trap, poll, timestamp) are done here.
+ * Copy engine queue: packets in order, each ended before the next; a copy begins late (SOFTGPU_DELAY_COPY_US)
+ * and runs on a worker. The small packets around it (fence, atomic, trap, poll, timestamp) are done here.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,20 +74,11 @@ static void small_packet(struct sdma *sdma, const struct sg_copy *copy)
     struct sg_gpu *gpu = sdma->queue.gpu;
 
     switch (copy->kind) {
-    case SG_COPY_FENCE:
-        atomic_store((_Atomic uint32_t *)copy->target, (uint32_t)copy->value);
-        break;
-    case SG_COPY_ATOMIC_ADD:
-        atomic_fetch_add((_Atomic uint64_t *)copy->target, copy->value);
-        break;
-    case SG_COPY_TIMESTAMP:
-        atomic_store((_Atomic uint64_t *)copy->target, sg_now_ticks());
-        break;
-    case SG_COPY_TRAP:
-        sg_kfd_set_event(gpu->set_event, gpu->event_data, (uint32_t)copy->value);
-        break;
-    default:
-        break;
+    case SG_COPY_FENCE: atomic_store((_Atomic uint32_t *)copy->target, (uint32_t)copy->value); break;
+    case SG_COPY_ATOMIC_ADD: atomic_fetch_add((_Atomic uint64_t *)copy->target, copy->value); break;
+    case SG_COPY_TIMESTAMP: atomic_store((_Atomic uint64_t *)copy->target, sg_now_ticks()); break;
+    case SG_COPY_TRAP: sg_kfd_set_event(gpu->set_event, gpu->event_data, (uint32_t)copy->value); break;
+    default: break;
     }
 }
 
@@ -118,8 +109,8 @@ static bool finish(struct sdma *sdma, struct sg_pass *pass, uint64_t read)
     return true;
 }
 
-/* One packet; false when the queue cannot go on now. After a failure the small packets still run, so that the waiters
- * of later copies go on; no byte is moved any more. */
+/* One packet; false when the queue cannot go on now. After a failure the small packets still run, so that the
+ * waiters of later copies go on; no byte is moved any more. */
 static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
 {
     uint64_t read = atomic_load(sdma->queue.read_pointer), write = atomic_load(sdma->queue.write_pointer);
@@ -137,8 +128,8 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
     uint64_t offset = read % sdma->queue.ring_bytes, room = sdma->queue.ring_bytes - offset;
     const uint32_t *words = (const uint32_t *)(sdma->queue.ring + offset);
 
-    if (!sg_copy_decode(&copy, words, (write - read < room ? write - read : room) / 4, sdma->queue.gpu->major, text,
-                        sizeof text)) {
+    if (!sg_copy_decode(&copy, words, (write - read < room ? write - read : room) / 4, sdma->queue.gpu->major,
+                        text, sizeof text)) {
         sg_queue_fail(&sdma->queue, read, SG_ERROR_PACKET, text);
         atomic_store(sdma->queue.read_pointer, write);
         return true;

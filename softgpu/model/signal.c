@@ -7,7 +7,8 @@ int64_t sg_signal_value(uint64_t handle)
     return atomic_load(&((struct sg_signal *)handle)->value);
 }
 
-void sg_signal_complete(struct sg_gpu *gpu, uint64_t handle, uint64_t start_ns, uint64_t end_ns, int64_t error)
+void sg_signal_complete(struct sg_gpu *gpu, uint64_t handle, uint64_t start_ns, uint64_t end_ns,
+                        int64_t error)
 {
     if (!handle)
         return;

@@ -108,8 +108,8 @@ static void add_dispatch(const struct sg_trace_dispatch *dispatch)
     add(", \"kernel\": ");
     add_string(dispatch->kernel, strlen(dispatch->kernel));
     add(", \"grid\": [%u, %u, %u], \"workgroup\": [%u, %u, %u], \"lds_bytes\": %u, \"scratch_bytes\": %u",
-        dispatch->grid[0], dispatch->grid[1], dispatch->grid[2], dispatch->workgroup[0], dispatch->workgroup[1],
-        dispatch->workgroup[2], dispatch->lds_bytes, dispatch->scratch_bytes);
+        dispatch->grid[0], dispatch->grid[1], dispatch->grid[2], dispatch->workgroup[0],
+        dispatch->workgroup[1], dispatch->workgroup[2], dispatch->lds_bytes, dispatch->scratch_bytes);
     add(", \"kernarg_bytes\": %u", dispatch->kernarg_bytes);
     if (dispatch->kernarg_bytes && sg_memory_mapped((uint64_t)dispatch->kernarg, dispatch->kernarg_bytes))
         add(", \"kernarg_hash\": \"%016" PRIx64 "\"", hash(dispatch->kernarg, dispatch->kernarg_bytes));
@@ -147,8 +147,8 @@ static void add_lines(const char *name, const char *text)
     add("]");
 }
 
-void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *packet, uint16_t header,
-                  const struct sg_trace_dispatch *dispatch, const char *text)
+void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *packet,
+                  uint16_t header, const struct sg_trace_dispatch *dispatch, const char *text)
 {
     static const char *const scope[4] = {"none", "agent", "system", "reserved"};
 
@@ -157,8 +157,9 @@ void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_p
     const char *kind = kind_of(packet, header);
 
     begin(queue, kind, "index", index);
-    add(", \"header\": {\"word\": \"0x%04x\", \"barrier\": %u, \"acquire\": \"%s\", \"release\": \"%s\"}", header,
-        sg_header_barrier(header), scope[sg_header_acquire(header)], scope[sg_header_release(header)]);
+    add(", \"header\": {\"word\": \"0x%04x\", \"barrier\": %u, \"acquire\": \"%s\", \"release\": \"%s\"}",
+        header, sg_header_barrier(header), scope[sg_header_acquire(header)],
+        scope[sg_header_release(header)]);
     add(", \"completion\": \"0x%" PRIx64 "\"", packet->dispatch.completion);
     if (!strncmp(kind, "barrier_", 8) && strcmp(kind, "barrier_value")) {
         int count = 0;
@@ -167,7 +168,8 @@ void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_p
             count += packet->barrier.dependency[i] != 0;
         add(", \"dependencies\": %d", count);
     } else if (!strcmp(kind, "barrier_value")) {
-        add(", \"signal\": \"0x%" PRIx64 "\", \"value\": %" PRId64 ", \"mask\": %" PRId64 ", \"condition\": %u",
+        add(", \"signal\": \"0x%" PRIx64 "\", \"value\": %" PRId64 ", \"mask\": %" PRId64
+            ", \"condition\": %u",
             packet->barrier_value.signal, packet->barrier_value.value, packet->barrier_value.mask,
             packet->barrier_value.condition);
     } else if (!strcmp(kind, "pm4_ib")) {

@@ -1,6 +1,7 @@
 /*
- * Trace of every packet: one JSON object a line, appended to the file of SOFTGPU_TRACE with one write each, so that a
- * killed program leaves whole lines. Callers: command processors. Does nothing when no trace was asked for.
+ * Trace of every packet: one JSON object a line, appended to the file of SOFTGPU_TRACE with one write each,
+ * so that a killed program leaves whole lines. Callers: command processors. Does nothing when no trace was
+ * asked for.
  */
 #ifndef SOFTGPU_MODEL_TRACE_H
 #define SOFTGPU_MODEL_TRACE_H
@@ -22,8 +23,8 @@ struct sg_trace_dispatch {
 bool sg_trace_on(void);
 
 /* An AQL packet as it leaves the ring; `text` is decoded PM4 or NULL, `dispatch` of a kernel or NULL. */
-void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *packet, uint16_t header,
-                  const struct sg_trace_dispatch *dispatch, const char *text);
+void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *packet,
+                  uint16_t header, const struct sg_trace_dispatch *dispatch, const char *text);
 /* A dispatch started by a PM4 buffer that the packet `index` carries. */
 void sg_trace_wave(const struct sg_queue *queue, uint64_t index, const struct sg_trace_dispatch *dispatch);
 /* A copy engine's packet. */

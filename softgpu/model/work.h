@@ -1,7 +1,7 @@
 /*
- * Jobs: work-groups and copies, run on worker threads so that command processors never wait. A job waits until it is
- * due, is given to a worker, and is done when the worker has left it. The pool grows while all workers are busy (a
- * kernel may spin until another queue lets it go) and never blocks the submitter.
+ * Jobs: work-groups and copies, run on worker threads so that command processors never wait. A job waits
+ * until it is due, is given to a worker, and is done when the worker has left it. The pool grows while all
+ * workers are busy (a kernel may spin until another queue lets it go) and never blocks the submitter.
  */
 #ifndef SOFTGPU_MODEL_WORK_H
 #define SOFTGPU_MODEL_WORK_H
@@ -13,12 +13,12 @@
 enum sg_job_state { SG_JOB_WAITING, SG_JOB_RUNNING, SG_JOB_DONE };
 
 struct sg_job {
-    void (*run)(struct sg_job *job);     /* on a worker; guarded against faults, may set `failed` and `error` */
+    void (*run)(struct sg_job *job); /* on a worker; guarded against faults, may set `failed` and `error` */
     struct sg_job *next;
     uint64_t due_ns, start_ns, end_ns;
-    _Atomic int state;                   /* enum sg_job_state; DONE is stored with release */
+    _Atomic int state; /* enum sg_job_state; DONE is stored with release */
     bool failed;
-    uint64_t fault;                      /* faulting address, 0 when it did not fault */
+    uint64_t fault; /* faulting address, 0 when it did not fault */
     char error[512];
 };
 

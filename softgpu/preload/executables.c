@@ -1,7 +1,8 @@
 /*
- * Kernels and variables of loaded executables, noted when an executable is frozen and forgotten before it is destroyed, so that a
- * kernel object at a reused address is never taken for the old one. The table has its own lock and is asked by command
- * processors: asking ROCr's loader from there could wait for a freeze that itself waits for a copy.
+ * Kernels and variables of loaded executables, noted when an executable is frozen and forgotten before it is
+ * destroyed, so that a kernel object at a reused address is never taken for the old one. The table has its
+ * own lock and is asked by command processors: asking ROCr's loader from there could wait for a freeze that
+ * itself waits for a copy.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -67,8 +68,9 @@ static hsa_status_t note(hsa_executable_t executable, hsa_executable_symbol_t sy
     if (one.kind == HSA_SYMBOL_KIND_KERNEL) {
         if (length > 3 && !strcmp(name + length - 3, ".kd"))
             name[length - 3] = 0;
-        whole = !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &one.kernel.object) &&
-                !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE, &one.kernel.kernarg_bytes);
+        whole =
+            !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &one.kernel.object) &&
+            !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE, &one.kernel.kernarg_bytes);
     } else if (one.kind == HSA_SYMBOL_KIND_VARIABLE) {
         whole = !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &one.kernel.object);
     }
@@ -87,12 +89,12 @@ static hsa_status_t note(hsa_executable_t executable, hsa_executable_symbol_t sy
 SGP_EXPORT hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char *options)
 {
     typedef hsa_status_t visit_fn(hsa_executable_t, hsa_executable_symbol_t, void *);
-    hsa_status_t status = SGP_NEXT(hsa_status_t(hsa_executable_t, const char *), "hsa_executable_freeze")(executable,
-                                                                                                         options);
+    hsa_status_t status =
+        SGP_NEXT(hsa_status_t(hsa_executable_t, const char *), "hsa_executable_freeze")(executable, options);
 
     if (status == HSA_STATUS_SUCCESS)
         SGP_NEXT(hsa_status_t(hsa_executable_t, visit_fn *, void *), "hsa_executable_iterate_symbols")
-        (executable, note, NULL);
+    (executable, note, NULL);
     return status;
 }
 

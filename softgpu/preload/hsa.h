@@ -1,6 +1,6 @@
 /*
- * The part of the HSA interface that is interposed, in ROCr's own binary layout; written down here so that the library
- * builds without the ROCm headers. tests/softgpu compares it with them.
+ * The part of the HSA interface that is interposed, in ROCr's own binary layout; written down here so that
+ * the library builds without the ROCm headers. tests/softgpu compares it with them.
  */
 #ifndef SOFTGPU_PRELOAD_HSA_H
 #define SOFTGPU_PRELOAD_HSA_H
@@ -10,8 +10,10 @@
 #include <stdint.h>
 
 typedef uint32_t hsa_status_t;
-typedef struct { uint64_t handle; } hsa_agent_t, hsa_signal_t, hsa_executable_t, hsa_executable_symbol_t,
-    hsa_amd_memory_pool_t, hsa_amd_vmem_alloc_handle_t;
+typedef struct {
+    uint64_t handle;
+} hsa_agent_t, hsa_signal_t, hsa_executable_t, hsa_executable_symbol_t, hsa_amd_memory_pool_t,
+    hsa_amd_vmem_alloc_handle_t;
 typedef int64_t hsa_signal_value_t;
 
 enum {
@@ -37,16 +39,19 @@ enum {
 
 enum { HSA_ACCESS_PERMISSION_NONE = 0, HSA_ACCESS_PERMISSION_RW = 3 };
 
-typedef struct { uint32_t permissions; hsa_agent_t agent_handle; } hsa_amd_memory_access_desc_t;
+typedef struct {
+    uint32_t permissions;
+    hsa_agent_t agent_handle;
+} hsa_amd_memory_access_desc_t;
 
 #define SGP_EXPORT __attribute__((visibility("default")))
 
 /* The definition after ours in the look-up order, resolved once. */
 void *sgp_next(void **cache, const char *name);
-#define SGP_NEXT(type, name)                                                                                          \
-    ({                                                                                                                \
-        static void *cache_;                                                                                          \
-        (__typeof__(type) *)sgp_next(&cache_, name);                                                                              \
+#define SGP_NEXT(type, name)                         \
+    ({                                               \
+        static void *cache_;                         \
+        (__typeof__(type) *)sgp_next(&cache_, name); \
     })
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "hsa.h"
 
-/* ROCr may have been opened privately (dlopen with RTLD_LOCAL, as Python does): then it is asked by its own handle. */
+/* ROCr may have been opened privately (dlopen with RTLD_LOCAL, as Python does): then it is asked by its own
+ * handle. */
 void *sgp_next(void **cache, const char *name)
 {
     void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE);

@@ -1,7 +1,7 @@
 /*
  * What the library preloaded below HIP tells the model library. The model looks these symbols up by name
- * (softgpu_preload_*), so that neither library needs the other to be loaded. All functions are thread-safe and take no
- * lock of ROCr's.
+ * (softgpu_preload_*), so that neither library needs the other to be loaded. All functions are thread-safe
+ * and take no lock of ROCr's.
  */
 #ifndef SOFTGPU_PRELOAD_H
 #define SOFTGPU_PRELOAD_H
@@ -29,7 +29,8 @@ typedef bool sgp_find_kernel_fn(uint64_t object, struct sgp_kernel *kernel);
 typedef uint64_t sgp_descriptor_of_fn(uint64_t entry);
 /* Address of the variable `name` in the executable that holds the kernel at `object`, 0 if there is none. */
 typedef uint64_t sgp_find_variable_fn(uint64_t object, const char *name);
-/* `size` bytes at `address` are host memory registered through hsa_amd_memory_lock*, or mapped virtual memory. */
+/* `size` bytes at `address` are host memory registered through hsa_amd_memory_lock*, or mapped virtual
+ * memory. */
 typedef bool sgp_registered_fn(uint64_t address, uint64_t size);
 sgp_find_kernel_fn softgpu_preload_find_kernel;
 sgp_descriptor_of_fn softgpu_preload_descriptor_of;

@@ -36,12 +36,14 @@ SGP_EXPORT hsa_status_t hsa_amd_memory_lock(void *host, size_t size, hsa_agent_t
     return status;
 }
 
-SGP_EXPORT hsa_status_t hsa_amd_memory_lock_to_pool(void *host, size_t size, hsa_agent_t *agents, int agent_count,
-                                                    hsa_amd_memory_pool_t pool, uint32_t flags, void **device)
+SGP_EXPORT hsa_status_t hsa_amd_memory_lock_to_pool(void *host, size_t size, hsa_agent_t *agents,
+                                                    int agent_count, hsa_amd_memory_pool_t pool,
+                                                    uint32_t flags, void **device)
 {
-    typedef hsa_status_t lock_fn(void *, size_t, hsa_agent_t *, int, hsa_amd_memory_pool_t, uint32_t, void **);
-    hsa_status_t status = SGP_NEXT(lock_fn, "hsa_amd_memory_lock_to_pool")(host, size, agents, agent_count, pool,
-                                                                           flags, device);
+    typedef hsa_status_t lock_fn(void *, size_t, hsa_agent_t *, int, hsa_amd_memory_pool_t, uint32_t,
+                                 void **);
+    hsa_status_t status = SGP_NEXT(lock_fn, "hsa_amd_memory_lock_to_pool")(host, size, agents, agent_count,
+                                                                           pool, flags, device);
 
     if (status == HSA_STATUS_SUCCESS)
         note(host, size);

@@ -1,7 +1,8 @@
 /*
- * ROCr's start in model mode. hsaKmtOpenKFD allocates tables by a node count that it never sets there: what the stack
- * holds at that place, which costs gigabytes or, when it is zero, overruns a table. The last thing ROCr does before the
- * call is to allocate its driver object; at that moment the stack below is filled with a small node count.
+ * ROCr's start in model mode. hsaKmtOpenKFD allocates tables by a node count that it never sets there: what
+ * the stack holds at that place, which costs gigabytes or, when it is zero, overruns a table. The last thing
+ * ROCr does before the call is to allocate its driver object; at that moment the stack below is filled with a
+ * small node count.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
- * Virtual memory (hsa_amd_vmem_*), which the model backend refuses: a handle is an anonymous file, a reservation is
- * address space without access, and mapping puts the one into the other. HIP's managed memory and stream-ordered pools
- * stand on it. Access is per process, as all agents share one address space here.
+ * Virtual memory (hsa_amd_vmem_*), which the model backend refuses: a handle is an anonymous file, a
+ * reservation is address space without access, and mapping puts the one into the other. HIP's managed memory
+ * and stream-ordered pools stand on it. Access is per process, as all agents share one address space here.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -58,8 +58,8 @@ SGP_EXPORT hsa_status_t hsa_system_get_info(uint32_t attribute, void *value)
     return status;
 }
 
-SGP_EXPORT hsa_status_t hsa_amd_vmem_address_reserve_align(void **address, size_t size, uint64_t wish, uint64_t align,
-                                                           uint64_t flags)
+SGP_EXPORT hsa_status_t hsa_amd_vmem_address_reserve_align(void **address, size_t size, uint64_t wish,
+                                                           uint64_t align, uint64_t flags)
 {
     if (!address || !size || size % PAGE || (align & (align - 1)))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -79,7 +79,8 @@ SGP_EXPORT hsa_status_t hsa_amd_vmem_address_reserve_align(void **address, size_
     return HSA_STATUS_SUCCESS;
 }
 
-SGP_EXPORT hsa_status_t hsa_amd_vmem_address_reserve(void **address, size_t size, uint64_t wish, uint64_t flags)
+SGP_EXPORT hsa_status_t hsa_amd_vmem_address_reserve(void **address, size_t size, uint64_t wish,
+                                                     uint64_t flags)
 {
     return hsa_amd_vmem_address_reserve_align(address, size, wish, 0, flags);
 }
@@ -127,8 +128,8 @@ SGP_EXPORT hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t 
     return HSA_STATUS_SUCCESS;
 }
 
-SGP_EXPORT hsa_status_t hsa_amd_vmem_map(void *address, size_t size, size_t offset, hsa_amd_vmem_alloc_handle_t from,
-                                         uint64_t flags)
+SGP_EXPORT hsa_status_t hsa_amd_vmem_map(void *address, size_t size, size_t offset,
+                                         hsa_amd_vmem_alloc_handle_t from, uint64_t flags)
 {
     struct handle *handle = (struct handle *)from.handle;
     struct mapping *mapping = malloc(sizeof *mapping);
@@ -160,14 +161,14 @@ SGP_EXPORT hsa_status_t hsa_amd_vmem_unmap(void *address, size_t size)
         free(gone);
     }
     pthread_mutex_unlock(&lock);
-    if (!gone || mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
-                     MAP_FAILED)
+    if (!gone || mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+                      0) == MAP_FAILED)
         return HSA_STATUS_ERROR_INVALID_ALLOCATION;
     return HSA_STATUS_SUCCESS;
 }
 
-SGP_EXPORT hsa_status_t hsa_amd_vmem_set_access(void *address, size_t size, const hsa_amd_memory_access_desc_t *access,
-                                                size_t count)
+SGP_EXPORT hsa_status_t hsa_amd_vmem_set_access(void *address, size_t size,
+                                                const hsa_amd_memory_access_desc_t *access, size_t count)
 {
     uint32_t granted = HSA_ACCESS_PERMISSION_NONE;
 
@@ -223,7 +224,8 @@ SGP_EXPORT hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_hand
 }
 
 SGP_EXPORT hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_handle_t handle,
-                                                                      hsa_amd_memory_pool_t *pool, uint32_t *type)
+                                                                      hsa_amd_memory_pool_t *pool,
+                                                                      uint32_t *type)
 {
     *pool = ((struct handle *)handle.handle)->pool;
     *type = ((struct handle *)handle.handle)->type;
