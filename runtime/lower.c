@@ -3,7 +3,8 @@
  *
  * Shape
  *   entry    ACQUIRE_MEM; where waits need the fence word, WRITE_DATA 0 to it (it still holds what the last
- *            replay left, which the first wait could take for its own); START = 0, which stays.
+ *            replay left, which the first wait could take for its own); START = 0, which stays; on gfx10
+ *            the empty buffer resource that its kernels share.
  *   level    for each dispatch, the registers that differ from what this buffer has already written, then
  *            DISPATCH_DIRECT. Dispatches of a level are sorted by kernel, the one that ran last goes first.
  *   fence    between levels: wait for all waves, then invalidate. The order matters: caches that are emptied
@@ -347,7 +348,7 @@ static uint32_t put_address(uint32_t *user, uint32_t count, uint64_t address)
     return count + 2;
 }
 
-/* User SGPRs in the order of their property bits. The buffer resource of scratch that is not there has size 0. */
+/* User SGPRs in the order of their property bits. There is no scratch, so its buffer resource is empty. */
 static uint32_t *set_user_data(uint32_t *at, struct shadow *shadow, const struct rl_dispatch *dispatch,
                                uint16_t properties, uint32_t **kernarg, uint32_t **packet)
 {
@@ -388,14 +389,20 @@ static uint32_t *put_wait(uint32_t *at, const struct rl_lower *lower, uint32_t *
     return rl_pm4_wait(at, lower->input.fence, *fences);
 }
 
-static uint32_t *put_entry(uint32_t *at, const struct rl_lower *lower)
+static uint32_t *put_entry(uint32_t *at, const struct rl_lower *lower, struct shadow *shadow)
 {
-    const struct rl_pm4_target *target = lower->input.target;
+    static const uint32_t no_scratch[4];
+    const struct rl_lower_input *input = &lower->input;
+    const struct rl_pm4_target *target = input->target;
+    const struct rl_dispatch *first = &input->dispatches[lower->order[0]];
 
-    at = rl_pm4_acquire(at, lower->input.system_entry ? target->system_gcr : target->level_gcr);
+    at = rl_pm4_acquire(at, input->system_entry ? target->system_gcr : target->level_gcr);
     if (lower->flush_returns_early)
-        at = rl_pm4_write(at, lower->input.fence, 0);
-    return rl_pm4_set_start(at);
+        at = rl_pm4_write(at, input->fence, 0);
+    at = rl_pm4_set_start(at);
+    if (input->kernels[first->kernel].properties & PRIVATE_SEGMENT_BUFFER)
+        at = set_window(at, &shadow->user, RL_REG_COMPUTE_USER_DATA_0, no_scratch, 4, 0, NULL);
+    return at;
 }
 
 static uint32_t *put_exit(uint32_t *at, const struct rl_lower *lower, uint32_t *fences)
@@ -418,7 +425,7 @@ static size_t walk(const struct rl_lower *lower, uint32_t *words, struct rl_plac
     uint32_t fences = 0, level = input->dispatches[lower->order[0]].level;
     uint32_t *begin = reserve(&writer);
 
-    commit(&writer, begin, put_entry(begin, lower));
+    commit(&writer, begin, put_entry(begin, lower, &shadow));
     for (uint32_t i = 0; i < input->dispatch_count; i++) {
         const struct rl_dispatch *dispatch = &input->dispatches[lower->order[i]];
         const struct rl_kernel *kernel = &input->kernels[dispatch->kernel];

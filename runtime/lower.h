@@ -109,7 +109,7 @@ bool rl_lower_needs_fence(const struct rl_lower_input *input);
 enum rl_lower_reason rl_lower_plan(struct rl_lower *lower, const struct rl_lower_input *input,
                                    uint32_t *work);
 
-/* Writes lower->dwords words and, unless `places` is NULL, a place for each dispatch, in the input's order. */
+/* Writes lower->dwords words and, unless `places` is NULL, a place for each dispatch of the input. */
 void rl_lower_emit(const struct rl_lower *lower, uint32_t *words, struct rl_place *places);
 
 /*
@@ -131,7 +131,7 @@ struct rl_edge {
 
 /*
  * Level of each node: the least above those of all its predecessors. weight[n] is how many dispatches node n
- * is, one after the other, and dispatch i of the node has level[n] + i; 0 for an empty or disabled node, which
+ * is, one after the other, and dispatch i of the node has level[n] + i. 0: an empty or disabled node, which
  * only orders others. NULL: all 1. Linear in nodes and edges. `work`: rl_levels_work_words(). False: a cycle,
  * an edge to no node, or levels that do not fit 32 bits.
  */

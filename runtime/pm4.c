@@ -311,6 +311,8 @@ size_t rl_pm4_print(const struct rl_pm4_target *target, const uint32_t *words, s
 {
     struct printer out = { .target = target, .text = text, .size = size };
 
+    if (size)
+        text[0] = 0;
     for (size_t at = 0; at < count;) {
         put(&out, "%6zu  ", at);
         at += put_packet(&out, words + at, count - at);

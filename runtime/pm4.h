@@ -72,6 +72,7 @@ enum rl_pm4_constant {
 static inline uint32_t rl_pm4_field(uint32_t value, unsigned low, unsigned high)
 {
     assert(value <= UINT32_MAX >> (31 - high + low));
+    (void)high;
     return value << low;
 }
 
@@ -158,13 +159,13 @@ static inline uint32_t *rl_pm4_acquire(uint32_t *at, uint32_t gcr)
     return at + RL_PM4_ACQUIRE_DWORDS;
 }
 
-/* Writes 32 bits once the waves of earlier dispatches are done; the packets behind it do not wait. */
+/* Writes 32 bits once earlier waves are done and L2 is written back; the packets behind it do not wait. */
 static inline uint32_t *rl_pm4_release(uint32_t *at, uint64_t address, uint32_t value)
 {
     assert(address % 4 == 0);
     at[0] = rl_pm4_header(RL_OP_RELEASE_MEM, 7, false);
     at[1] = RL_PM4_NAME(RELEASE_MEM, EVENT_TYPE, BOTTOM_OF_PIPE_TS) |
-            RL_PM4_NAME(RELEASE_MEM, EVENT_INDEX, END_OF_PIPE);
+            RL_PM4_NAME(RELEASE_MEM, EVENT_INDEX, END_OF_PIPE) | RL_PM4(RELEASE_MEM, GL2_WB, 1);
     at[2] = RL_PM4_NAME(RELEASE_MEM, DST_SEL, TC_L2) |
             RL_PM4_NAME(RELEASE_MEM, INT_SEL, DATA_AFTER_WRITE_CONFIRM) |
             RL_PM4_NAME(RELEASE_MEM, DATA_SEL, 32_BIT_LOW);

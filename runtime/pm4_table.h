@@ -233,7 +233,7 @@ enum rl_pm4_family {
     R(COMPUTE_USER_ACCUM_2, 0x226, RL_ALL_FAMILIES, NEVER)                       \
     R(COMPUTE_USER_ACCUM_3, 0x227, RL_ALL_FAMILIES, NEVER)                       \
     R(COMPUTE_PGM_RSRC3, 0x228, RL_ALL_FAMILIES, FREE)                           \
-    F(COMPUTE_PGM_RSRC3, SHARED_VGPR_CNT, 0, 3, RL_BELOW_GFX12)                  \
+    F(COMPUTE_PGM_RSRC3, SHARED_VGPR_CNT, 0, 3, RL_ALL_FAMILIES)                 \
     F(COMPUTE_PGM_RSRC3, INST_PREF_SIZE, 4, 9, RL_GFX11)                         \
     F2(COMPUTE_PGM_RSRC3, INST_PREF_SIZE, 4, 11, RL_GFX12_0)                     \
     F(COMPUTE_PGM_RSRC3, TRAP_ON_START, 10, 10, RL_GFX11)                        \

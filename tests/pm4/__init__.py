@@ -1,0 +1,1 @@
+"""PM4 tables, encoder, decoder and lowering of the runtime."""
