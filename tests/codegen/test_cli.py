@@ -26,7 +26,10 @@ def test_check_prints_a_line_diff_and_writes_nothing(
     before = contents(project)
     assert main(["check", "--root", str(project)]) == 1
     printed = capsys.readouterr().out
-    assert "-    rl_forget_graph(rl_status, rl_caller, pGraph);\n+    rl_record_graph(rl_status, rl_caller, pGraph);" in printed
+    assert (
+        "-    rl_forget_graph(rl_status, rl_caller, pGraph);\n+    rl_record_graph(rl_status, rl_caller, pGraph);"
+        in printed
+    )
     assert "docs/policy.md (committed)" in printed
     assert "2 differ" in printed
     assert contents(project) == before
