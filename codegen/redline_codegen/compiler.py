@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import struct
@@ -52,7 +53,10 @@ def evaluate(includes: list[str], include_folders: list[Path], expressions: list
     if not expressions:
         return []
     lines = [f"#include <{name}>" for name in includes]
-    lines += ["const long long redline_values[] = {", *(f"(long long)({e})," for e in expressions), "};"]
+    lines.append("const long long redline_values[] = {")
+    # The marker makes the compiler name the expression it cannot compute.
+    lines += [f"# 1 {json.dumps(expression)}\n(long long)({expression})," for expression in expressions]
+    lines.append("};")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "values.o"
         arguments = [*STANDARD, "-w", "-c", "-o", str(target), *(f"-I{f}" for f in include_folders), "-"]

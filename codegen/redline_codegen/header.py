@@ -189,10 +189,10 @@ class _Builder:
         declared = node.type.args.params if node.type.args else []
         parameters = []
         for index, parameter in enumerate(declared):
-            text = self._type(parameter.type)
-            if text == "void" and not getattr(parameter, "name", None):
-                continue
-            parameters.append(Parameter(getattr(parameter, "name", None) or f"argument{index}", text))
+            text = self._parameter(parameter)
+            name = getattr(parameter, "name", None)
+            if text != "void" or name:
+                parameters.append(Parameter(name or f"argument{index}", text))
         function = Function(
             node.name, self._type(node.type.type), tuple(parameters), self.own[node.coord.file]
         )
@@ -235,7 +235,7 @@ class _Builder:
         inline = None
         if isinstance(body, (c_ast.Struct, c_ast.Union)) and body.name is None:
             inline = self._record(body, "", tagged=False)
-        bits = int(node.bitsize.value, 0) if node.bitsize else None
+        bits = self._asked(node.bitsize) if node.bitsize else None
         return Field(node.name or "", self._type(node.type), None, bits, inline)
 
     def _type(self, node: Node, inside: str = "") -> str:
@@ -243,14 +243,14 @@ class _Builder:
         if isinstance(node, c_ast.PtrDecl):
             qualifiers = " ".join(q for q in node.quals if q != "restrict")
             pointed = node.type
-            star = f"* {qualifiers} {inside}".rstrip() if qualifiers else f"*{inside}"
+            star = f"* {qualifiers} {inside.lstrip()}".rstrip() if qualifiers else f"*{inside}"
             if isinstance(pointed, (c_ast.FuncDecl, c_ast.ArrayDecl)):
                 return self._type(pointed, f"({star})")
             return self._type(pointed, star)
         if isinstance(node, c_ast.ArrayDecl):
             return self._type(node.type, f"{inside} [{self._bound(node.dim)}]")
         if isinstance(node, c_ast.FuncDecl):
-            listed = [self._type(p.type) for p in node.args.params] if node.args else []
+            listed = [self._parameter(p) for p in node.args.params] if node.args else []
             return self._type(node.type, f"{inside}({', '.join(listed)})")
         if isinstance(node, (c_ast.TypeDecl, c_ast.Typename)):
             base = self._base(node.type)
@@ -261,14 +261,21 @@ class _Builder:
             return f"{text}{inside}" if inside.startswith(" [") else f"{text} {inside}"
         return self._base(node)
 
+    def _parameter(self, node: Node) -> str:
+        return "..." if isinstance(node, c_ast.EllipsisParam) else self._type(node.type)
+
     def _bound(self, node: Node) -> str:
-        """An array bound: a number, or `@index` into `bounds`, whose value the compiler is asked for."""
+        """An array bound: a number, or `@index` into `bounds`."""
         if node is None:
             return ""
         if isinstance(node, c_ast.Constant) and _INTEGER.fullmatch(node.value):
             return str(int(node.value.rstrip("uUlL"), 0))
+        return f"@{self._asked(node)}"
+
+    def _asked(self, node: Node) -> int:
+        """Index into `bounds` of a constant expression."""
         self.bounds.append(c_generator.CGenerator().visit(node))
-        return f"@{len(self.bounds) - 1}"
+        return len(self.bounds) - 1
 
     def _base(self, node: Node) -> str:
         if isinstance(node, c_ast.IdentifierType):
@@ -337,7 +344,7 @@ def _evaluated(builder: _Builder, macros: dict[str, str], includes: list[str], f
 
 def _function_with_bounds(function: Function, bounds: list[int]) -> Function:
     parameters = tuple(replace(p, type=_with_bounds(p.type, bounds)) for p in function.parameters)
-    return replace(function, parameters=parameters)
+    return replace(function, returns=_with_bounds(function.returns, bounds), parameters=parameters)
 
 
 def _paths(record: Record, prefix: str = "") -> Iterator[str]:
@@ -358,15 +365,22 @@ def _measured(record: Record, answers: Iterator[int], bounds: list[int]) -> Reco
     if record.opaque:
         return record
     size, alignment = next(answers), next(answers)
-    return replace(_with_offsets(record, answers, bounds), size=size, alignment=alignment)
+    fields = _with_answers(record.fields, answers, bounds, within=True)
+    return replace(record, size=size, alignment=alignment, fields=fields)
 
 
-def _with_offsets(record: Record, answers: Iterator[int], bounds: list[int]) -> Record:
+def _with_answers(
+    members: tuple[Field, ...], answers: Iterator[int], bounds: list[int], within: bool
+) -> tuple[Field, ...]:
+    """Fields with their numbers; those not `within` the whole, behind a pointer or an array, have no offset."""
     fields = []
-    for member in record.fields:
-        offset = next(answers) if member.name and member.bits is None else None
+    for member in members:
+        type_text = _with_bounds(member.type, bounds)
+        bits = None if member.bits is None else bounds[member.bits]
+        offset = next(answers) if within and member.name and bits is None else None
         inline = member.inline
-        if inline and _is_plain(member):
-            inline = _with_offsets(inline, answers, bounds)
-        fields.append(replace(member, type=_with_bounds(member.type, bounds), offset=offset, inline=inline))
-    return replace(record, fields=tuple(fields))
+        if inline:
+            inner = _with_answers(inline.fields, answers, bounds, within and _is_plain(member))
+            inline = replace(inline, fields=inner)
+        fields.append(Field(member.name, type_text, offset, bits, inline))
+    return tuple(fields)

@@ -131,20 +131,19 @@ class Api:
         return self.parts["hip"]
 
 
-_POINTER = re.compile(r"\(\*+\)")
+# What comes before the name in a declaration: the base type, then pointers to functions and arrays, inside out.
+_BEFORE_NAME = re.compile(r"[^(\[]*(?:\((?:\*|const\b|volatile\b| )+(?=[(\[)]))*")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 def declare(type_text: str, name: str) -> str:
-    """`declare("void (*)(int)", "f")` is `void (*f)(int)`; arrays and plain types likewise."""
-    pointer = _POINTER.search(type_text)
-    if pointer:
-        inside = pointer.group()[1:-1] + name
-        return f"{type_text[: pointer.start()]}({inside}){type_text[pointer.end() :]}"
-    base, bracket, rest = type_text.partition(" [")
-    if bracket:
-        return f"{base} {name}[{rest}"
-    return f"{type_text}{name}" if type_text.endswith("*") else f"{type_text} {name}"
+    """`declare("void (*)(int)", "f")` is `void (*f)(int)`; arrays and plain types likewise; `...` has no name."""
+    if type_text == "...":
+        return type_text
+    match = _BEFORE_NAME.match(type_text)
+    assert match
+    before, after = match.group().rstrip(), type_text[match.end() :].lstrip()
+    return f"{before}{'' if before.endswith('*') else ' '}{name}{after}"
 
 
 def names_in(type_text: str) -> set[str]:
