@@ -72,7 +72,7 @@ def values() -> dict[tuple[str, str, str], int]:
                     body[dword - 1] = number << low
                     text = line("gfx1100", [header(opcode, size), *body]).split("\n")[0]
                     shown = dict(FIELD.findall(text)).get(name, "")
-                    if shown and not shown[0].isdigit() or shown == "32_BIT_LOW":
+                    if (shown and not shown[0].isdigit()) or shown == "32_BIT_LOW":
                         result[packet, name, shown] = number
     return result
 
