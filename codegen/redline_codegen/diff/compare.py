@@ -49,8 +49,12 @@ def compare(old: Side, new: Side, policy: Policy, root: Path, everything: bool =
         pair = Pair(library, first, second, policy)
         if declared:
             findings += compare_functions(pair)
-            findings += compare_layouts(pair)
-            findings += compare_types(pair)
+            types = list(compare_types(pair))
+            other = {
+                f.entity: f.fingerprint for f in types if f.rule == "typedef-changed" and f.old and f.new
+            }
+            findings += compare_layouts(pair, other)
+            findings += types
         findings += compare_exports(pair)
     findings.sort(key=lambda f: (-f.severity, list(_PARTS).index(f.part)))
     return Comparison(old, new, everything, tuple(findings), tuple(gaps))

@@ -25,10 +25,17 @@ class Member:
     def shape(self) -> tuple[str, str, int | None]:
         return self.path, self.key, self.bits
 
-    def __str__(self) -> str:
+    @property
+    def spelling(self) -> tuple[str, str, int | None]:
+        return self.path, self.type, self.bits
+
+    def text(self, type_text: str) -> str:
         bits = "" if self.bits is None else f" : {self.bits}"
         place = "" if self.offset is None else f" @{self.offset}"
-        return f"{self.path or '(unnamed)'}{bits}{place} {self.type}"
+        return f"{self.path or '(unnamed)'}{bits}{place} {type_text}"
+
+    def __str__(self) -> str:
+        return self.text(self.type)
 
 
 def members(part: Part, record: Record) -> tuple[Member, ...]:
@@ -45,7 +52,8 @@ def _members(part: Part, fields: tuple[Field, ...], prefix: str) -> Iterator[Mem
             yield from _members(part, field.inline.fields, f"{path}." if field.name else prefix)
 
 
-def compare_layouts(pair: Pair) -> Iterator[Finding]:
+def compare_layouts(pair: Pair, typedefs: dict[str, str]) -> Iterator[Finding]:
+    """`typedefs` are those that stand for another type now, with the fingerprints of their findings."""
     old, new = pair.old.part.records, pair.new.part.records
     for name in sorted(old.keys() - new.keys()):
         meaning = "Entry points that took it are listed by themselves where their types changed."
@@ -53,7 +61,7 @@ def compare_layouts(pair: Pair) -> Iterator[Finding]:
     for name in sorted(new.keys() - old.keys()):
         yield _record(pair, "record-added", name, "Entry points that take it are listed by themselves.")
     changed = {name: f for name in sorted(old.keys() & new.keys()) if (f := _changed(pair, name))}
-    yield from _with_causes(pair, changed)
+    yield from _with_causes(pair, changed, typedefs)
 
 
 def _record(pair: Pair, rule: str, name: str, meaning: str) -> Finding:
@@ -75,7 +83,7 @@ def _record(pair: Pair, rule: str, name: str, meaning: str) -> Finding:
 def _text(part: Part, record: Record) -> str:
     if record.opaque:
         return f"{record.kind}, opaque"
-    listed = "; ".join(str(member) for member in members(part, record))
+    listed = "; ".join(member.text(member.key) for member in members(part, record))
     return f"{record.kind}, {record.size} bytes, aligned to {record.alignment}: {listed}"
 
 
@@ -130,7 +138,9 @@ def _details(
         if known is None:
             yield f"+ {member}"
         elif (known.shape, known.offset) != (member.shape, member.offset):
-            yield f"{known} -> {member}"
+            respelled = known.type != member.type
+            texts = (known.type, member.type) if respelled else (known.key, member.key)
+            yield f"{known.text(texts[0])} -> {member.text(texts[1])}"
     kept = [key for key in olds if key in news], [key for key in news if key in olds]
     if kept[0] != kept[1]:
         yield "members in another order"
@@ -140,17 +150,22 @@ def _or_opaque(value: object) -> object:
     return "opaque" if value is None else value
 
 
-def _with_causes(pair: Pair, changed: dict[str, Finding]) -> Iterator[Finding]:
-    """Findings whose members kept their types get the fingerprints of the changed structs that they embed."""
+def _with_causes(pair: Pair, changed: dict[str, Finding], typedefs: dict[str, str]) -> Iterator[Finding]:
+    """Structs whose members kept their types get the fingerprints of what changed behind those types."""
     real = {name: f for name, f in changed.items() if f.rule == "layout-changed"}
     for name, finding in changed.items():
-        if name not in real:
+        before = members(pair.old.part, pair.old.part.records[name])
+        after = members(pair.new.part, pair.new.part.records[name])
+        if name not in real or [m.spelling for m in before] != [m.spelling for m in after]:
             yield finding
             continue
-        old, new = pair.old.part.records[name], pair.new.part.records[name]
-        before, after = members(pair.old.part, old), members(pair.new.part, new)
-        causes: tuple[str, ...] = ()
-        if [m.shape for m in before] == [m.shape for m in after]:
-            embedded = {n for m in after if "*" not in m.key for n in names_in(m.key)}
-            causes = tuple(real[n].fingerprint for n in sorted(embedded & real.keys()) if n != name)
-        yield replace(finding, caused_by=causes)
+        embedded = {used for m in after if "*" not in m.key for used in names_in(m.key)} - {name}
+        mentioned = {
+            used
+            for m, was in zip(after, before, strict=True)
+            if m.key != was.key
+            for used in names_in(m.type)
+        }
+        causes = [real[used].fingerprint for used in sorted(embedded & real.keys())]
+        causes += [typedefs[used] for used in sorted(mentioned & typedefs.keys())]
+        yield replace(finding, caused_by=tuple(causes))

@@ -71,7 +71,7 @@ def notice(root: Path) -> str:
         found = ".".join(hip_version(installation.include))
         if release_key(found) <= release_key(made_from["HIP_VERSION"]):
             return ""
-    except InputError:
+    except (InputError, OSError):
         return ""
     newer = f"HIP {found} ({installation.origin}) is newer than"
     place = f"{newer} ROCm {made_from['ROCM_RELEASE']} ({made_from['HIP_VERSION']}), which generated/ was made from"
@@ -80,6 +80,6 @@ def notice(root: Path) -> str:
         comparison = compare(*read_sides("current", "installed", root), policy, root)
         earlier = earlier_steps(read_snapshots(root), policy, root)
         reviewed = review(comparison, policy, earlier, datetime.date.today())
-    except InputError as error:
+    except (InputError, OSError) as error:
         return f"{place}; it could not be compared: {str(error).splitlines()[0]}"
     return f"{place}: {reviewed.tally}; see `redline-codegen diff`"
