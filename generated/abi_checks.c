@@ -433,11 +433,20 @@ _Static_assert((long long)hipSyncPolicyBlockingSync == 4, "value of hipSyncPolic
 _Static_assert(sizeof(struct hsa_agent_s) == 8, "size of hsa_agent_s");
 _Static_assert(_Alignof(struct hsa_agent_s) == 8, "alignment of hsa_agent_s");
 _Static_assert(offsetof(struct hsa_agent_s, handle) == 0, "offset of hsa_agent_s.handle");
+_Static_assert(sizeof(struct hsa_amd_memory_pool_s) == 8, "size of hsa_amd_memory_pool_s");
+_Static_assert(_Alignof(struct hsa_amd_memory_pool_s) == 8, "alignment of hsa_amd_memory_pool_s");
+_Static_assert(offsetof(struct hsa_amd_memory_pool_s, handle) == 0, "offset of hsa_amd_memory_pool_s.handle");
 _Static_assert(sizeof(struct hsa_dim3_s) == 12, "size of hsa_dim3_s");
 _Static_assert(_Alignof(struct hsa_dim3_s) == 4, "alignment of hsa_dim3_s");
 _Static_assert(offsetof(struct hsa_dim3_s, x) == 0, "offset of hsa_dim3_s.x");
 _Static_assert(offsetof(struct hsa_dim3_s, y) == 4, "offset of hsa_dim3_s.y");
 _Static_assert(offsetof(struct hsa_dim3_s, z) == 8, "offset of hsa_dim3_s.z");
+_Static_assert(sizeof(struct hsa_executable_s) == 8, "size of hsa_executable_s");
+_Static_assert(_Alignof(struct hsa_executable_s) == 8, "alignment of hsa_executable_s");
+_Static_assert(offsetof(struct hsa_executable_s, handle) == 0, "offset of hsa_executable_s.handle");
+_Static_assert(sizeof(struct hsa_executable_symbol_s) == 8, "size of hsa_executable_symbol_s");
+_Static_assert(_Alignof(struct hsa_executable_symbol_s) == 8, "alignment of hsa_executable_symbol_s");
+_Static_assert(offsetof(struct hsa_executable_symbol_s, handle) == 0, "offset of hsa_executable_symbol_s.handle");
 _Static_assert(sizeof(struct hsa_pitched_ptr_s) == 24, "size of hsa_pitched_ptr_s");
 _Static_assert(_Alignof(struct hsa_pitched_ptr_s) == 8, "alignment of hsa_pitched_ptr_s");
 _Static_assert(offsetof(struct hsa_pitched_ptr_s, base) == 0, "offset of hsa_pitched_ptr_s.base");
@@ -455,10 +464,46 @@ _Static_assert(offsetof(struct hsa_queue_s, id) == 32, "offset of hsa_queue_s.id
 _Static_assert(sizeof(struct hsa_signal_s) == 8, "size of hsa_signal_s");
 _Static_assert(_Alignof(struct hsa_signal_s) == 8, "alignment of hsa_signal_s");
 _Static_assert(offsetof(struct hsa_signal_s, handle) == 0, "offset of hsa_signal_s.handle");
+_Static_assert((long long)HSA_AGENT_INFO_NAME == 0, "value of HSA_AGENT_INFO_NAME");
+_Static_assert((long long)HSA_AGENT_INFO_VENDOR_NAME == 1, "value of HSA_AGENT_INFO_VENDOR_NAME");
+_Static_assert((long long)HSA_AGENT_INFO_FEATURE == 2, "value of HSA_AGENT_INFO_FEATURE");
+_Static_assert((long long)HSA_AGENT_INFO_MACHINE_MODEL == 3, "value of HSA_AGENT_INFO_MACHINE_MODEL");
+_Static_assert((long long)HSA_AGENT_INFO_PROFILE == 4, "value of HSA_AGENT_INFO_PROFILE");
+_Static_assert((long long)HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE == 5, "value of HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE");
+_Static_assert((long long)HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES == 23, "value of HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES");
+_Static_assert((long long)HSA_AGENT_INFO_FAST_F16_OPERATION == 24, "value of HSA_AGENT_INFO_FAST_F16_OPERATION");
+_Static_assert((long long)HSA_AGENT_INFO_WAVEFRONT_SIZE == 6, "value of HSA_AGENT_INFO_WAVEFRONT_SIZE");
+_Static_assert((long long)HSA_AGENT_INFO_WORKGROUP_MAX_DIM == 7, "value of HSA_AGENT_INFO_WORKGROUP_MAX_DIM");
+_Static_assert((long long)HSA_AGENT_INFO_WORKGROUP_MAX_SIZE == 8, "value of HSA_AGENT_INFO_WORKGROUP_MAX_SIZE");
+_Static_assert((long long)HSA_AGENT_INFO_GRID_MAX_DIM == 9, "value of HSA_AGENT_INFO_GRID_MAX_DIM");
+_Static_assert((long long)HSA_AGENT_INFO_GRID_MAX_SIZE == 10, "value of HSA_AGENT_INFO_GRID_MAX_SIZE");
+_Static_assert((long long)HSA_AGENT_INFO_FBARRIER_MAX_SIZE == 11, "value of HSA_AGENT_INFO_FBARRIER_MAX_SIZE");
+_Static_assert((long long)HSA_AGENT_INFO_QUEUES_MAX == 12, "value of HSA_AGENT_INFO_QUEUES_MAX");
+_Static_assert((long long)HSA_AGENT_INFO_QUEUE_MIN_SIZE == 13, "value of HSA_AGENT_INFO_QUEUE_MIN_SIZE");
+_Static_assert((long long)HSA_AGENT_INFO_QUEUE_MAX_SIZE == 14, "value of HSA_AGENT_INFO_QUEUE_MAX_SIZE");
+_Static_assert((long long)HSA_AGENT_INFO_QUEUE_TYPE == 15, "value of HSA_AGENT_INFO_QUEUE_TYPE");
+_Static_assert((long long)HSA_AGENT_INFO_NODE == 16, "value of HSA_AGENT_INFO_NODE");
+_Static_assert((long long)HSA_AGENT_INFO_DEVICE == 17, "value of HSA_AGENT_INFO_DEVICE");
+_Static_assert((long long)HSA_AGENT_INFO_CACHE_SIZE == 18, "value of HSA_AGENT_INFO_CACHE_SIZE");
+_Static_assert((long long)HSA_AGENT_INFO_ISA == 19, "value of HSA_AGENT_INFO_ISA");
+_Static_assert((long long)HSA_AGENT_INFO_EXTENSIONS == 20, "value of HSA_AGENT_INFO_EXTENSIONS");
+_Static_assert((long long)HSA_AGENT_INFO_VERSION_MAJOR == 21, "value of HSA_AGENT_INFO_VERSION_MAJOR");
+_Static_assert((long long)HSA_AGENT_INFO_VERSION_MINOR == 22, "value of HSA_AGENT_INFO_VERSION_MINOR");
+_Static_assert((long long)HSA_AGENT_INFO_LAST == 2147483647, "value of HSA_AGENT_INFO_LAST");
 _Static_assert((long long)hsaHostToHost == 0, "value of hsaHostToHost");
 _Static_assert((long long)hsaHostToDevice == 1, "value of hsaHostToDevice");
 _Static_assert((long long)hsaDeviceToHost == 2, "value of hsaDeviceToHost");
 _Static_assert((long long)hsaDeviceToDevice == 3, "value of hsaDeviceToDevice");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_SEGMENT == 0, "value of HSA_AMD_MEMORY_POOL_INFO_SEGMENT");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS == 1, "value of HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_SIZE == 2, "value of HSA_AMD_MEMORY_POOL_INFO_SIZE");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED == 5, "value of HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE == 6, "value of HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT == 7, "value of HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL == 15, "value of HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE == 16, "value of HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_LOCATION == 17, "value of HSA_AMD_MEMORY_POOL_INFO_LOCATION");
+_Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE == 18, "value of HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_0 == 1, "value of HSA_AMD_SDMA_ENGINE_0");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_1 == 2, "value of HSA_AMD_SDMA_ENGINE_1");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_2 == 4, "value of HSA_AMD_SDMA_ENGINE_2");
@@ -475,6 +520,31 @@ _Static_assert((long long)HSA_AMD_SDMA_ENGINE_12 == 4096, "value of HSA_AMD_SDMA
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_13 == 8192, "value of HSA_AMD_SDMA_ENGINE_13");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_14 == 16384, "value of HSA_AMD_SDMA_ENGINE_14");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_15 == 32768, "value of HSA_AMD_SDMA_ENGINE_15");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_TYPE == 0, "value of HSA_EXECUTABLE_SYMBOL_INFO_TYPE");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH == 1, "value of HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_NAME == 2, "value of HSA_EXECUTABLE_SYMBOL_INFO_NAME");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH == 3, "value of HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME == 4, "value of HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_AGENT == 20, "value of HSA_EXECUTABLE_SYMBOL_INFO_AGENT");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS == 21, "value of HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE == 5, "value of HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION == 17, "value of HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION == 6, "value of HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT == 7, "value of HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALIGNMENT == 8, "value of HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALIGNMENT");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE == 9, "value of HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST == 10, "value of HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT == 22, "value of HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE == 11, "value of HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT == 12, "value of HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE == 13, "value of HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE == 14, "value of HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK == 15, "value of HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION == 18, "value of HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_OBJECT == 23, "value of HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_OBJECT");
+_Static_assert((long long)HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_CALL_CONVENTION == 16, "value of HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_CALL_CONVENTION");
+_Static_assert((long long)HSA_AMD_QUEUE_INFO_AGENT == 0, "value of HSA_AMD_QUEUE_INFO_AGENT");
+_Static_assert((long long)HSA_AMD_QUEUE_INFO_DOORBELL_ID == 1, "value of HSA_AMD_QUEUE_INFO_DOORBELL_ID");
 _Static_assert((long long)HSA_SIGNAL_CONDITION_EQ == 0, "value of HSA_SIGNAL_CONDITION_EQ");
 _Static_assert((long long)HSA_SIGNAL_CONDITION_NE == 1, "value of HSA_SIGNAL_CONDITION_NE");
 _Static_assert((long long)HSA_SIGNAL_CONDITION_LT == 2, "value of HSA_SIGNAL_CONDITION_LT");
@@ -890,10 +960,33 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleUnload), __typeo
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryUnload),
         __typeof__(hipError_t(hipLibrary_t))),
                "signature of hipLibraryUnload");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipEventCreateWithFlags),
+        __typeof__(hipError_t(hipEvent_t *, unsigned int))),
+               "signature of hipEventCreateWithFlags");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipEventRecord), __typeof__(hipError_t(hipEvent_t,
+        hipStream_t))),
+               "signature of hipEventRecord");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipGetDevice), __typeof__(hipError_t(int *))),
+               "signature of hipGetDevice");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipGetDeviceCount), __typeof__(hipError_t(int *))),
+               "signature of hipGetDeviceCount");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipGetFuncBySymbol),
+        __typeof__(hipError_t(hipFunction_t *, const void *))),
+               "signature of hipGetFuncBySymbol");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipGetLastError), __typeof__(hipError_t(void))),
                "signature of hipGetLastError");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipKernelNameRef),
+        __typeof__(const char *(const hipFunction_t))),
+               "signature of hipKernelNameRef");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipPeekAtLastError), __typeof__(hipError_t(void))),
                "signature of hipPeekAtLastError");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipRuntimeGetVersion), __typeof__(hipError_t(int *))),
+               "signature of hipRuntimeGetVersion");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipSetDevice), __typeof__(hipError_t(int))),
+               "signature of hipSetDevice");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipStreamGetDevice), __typeof__(hipError_t(hipStream_t,
+        hipDevice_t *))),
+               "signature of hipStreamGetDevice");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_store_screlease),
         __typeof__(void(hsa_signal_t, hsa_signal_value_t))),
                "signature of hsa_signal_store_screlease");
@@ -921,4 +1014,50 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_memory_async_copy
         const hsa_dim3_t *, const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t,
         const hsa_signal_t *, hsa_signal_t))),
                "signature of hsa_amd_memory_async_copy_rect");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_agent_get_info),
+        __typeof__(hsa_status_t(hsa_agent_t, hsa_agent_info_t, void *))),
+               "signature of hsa_agent_get_info");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_agent_iterate_memory_pools),
+        __typeof__(hsa_status_t(hsa_agent_t, hsa_status_t (*)(hsa_amd_memory_pool_t, void *), void *))),
+               "signature of hsa_amd_agent_iterate_memory_pools");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_agents_allow_access),
+        __typeof__(hsa_status_t(uint32_t, const hsa_agent_t *, const uint32_t *, const void *))),
+               "signature of hsa_amd_agents_allow_access");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_memory_pool_allocate),
+        __typeof__(hsa_status_t(hsa_amd_memory_pool_t, size_t, uint32_t, void **))),
+               "signature of hsa_amd_memory_pool_allocate");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_memory_pool_free),
+        __typeof__(hsa_status_t(void *))),
+               "signature of hsa_amd_memory_pool_free");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_memory_pool_get_info),
+        __typeof__(hsa_status_t(hsa_amd_memory_pool_t, hsa_amd_memory_pool_info_t, void *))),
+               "signature of hsa_amd_memory_pool_get_info");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_queue_get_info),
+        __typeof__(hsa_status_t(hsa_queue_t *, hsa_queue_info_attribute_t, void *))),
+               "signature of hsa_amd_queue_get_info");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_executable_iterate_agent_symbols),
+        __typeof__(hsa_status_t(hsa_executable_t, hsa_agent_t, hsa_status_t (*)(hsa_executable_t, hsa_agent_t,
+        hsa_executable_symbol_t, void *), void *))),
+               "signature of hsa_executable_iterate_agent_symbols");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_executable_symbol_get_info),
+        __typeof__(hsa_status_t(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *))),
+               "signature of hsa_executable_symbol_get_info");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_queue_load_read_index_scacquire),
+        __typeof__(uint64_t(const hsa_queue_t *))),
+               "signature of hsa_queue_load_read_index_scacquire");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_queue_load_write_index_relaxed),
+        __typeof__(uint64_t(const hsa_queue_t *))),
+               "signature of hsa_queue_load_write_index_relaxed");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_create),
+        __typeof__(hsa_status_t(hsa_signal_value_t, uint32_t, const hsa_agent_t *, hsa_signal_t *))),
+               "signature of hsa_signal_create");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_load_scacquire),
+        __typeof__(hsa_signal_value_t(hsa_signal_t))),
+               "signature of hsa_signal_load_scacquire");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_store_relaxed),
+        __typeof__(void(hsa_signal_t, hsa_signal_value_t))),
+               "signature of hsa_signal_store_relaxed");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_system_get_major_extension_table),
+        __typeof__(hsa_status_t(uint16_t, uint16_t, size_t, void *))),
+               "signature of hsa_system_get_major_extension_table");
 #endif

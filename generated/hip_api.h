@@ -140,6 +140,7 @@ struct ihipCtx_t;
 struct ihipEvent_t;
 struct ihipGraph;
 struct ihipLibrary_t;
+struct ihipModuleSymbol_t;
 struct ihipModule_t;
 struct ihipStream_t;
 
@@ -474,6 +475,7 @@ struct hipChildGraphNodeParams {
     hipGraph_t graph;
 };
 typedef struct hipChildGraphNodeParams hipChildGraphNodeParams;
+typedef int hipDevice_t;
 typedef enum hipDriverEntryPointQueryResult hipDriverEntryPointQueryResult;
 typedef enum hipDriverProcAddressQueryResult hipDriverProcAddressQueryResult;
 typedef enum hipError_t hipError_t;
@@ -542,6 +544,7 @@ struct hipExternalSemaphoreWaitNodeParams {
     unsigned int numExtSems;
 };
 typedef struct hipExternalSemaphoreWaitNodeParams hipExternalSemaphoreWaitNodeParams;
+typedef struct ihipModuleSymbol_t *hipFunction_t;
 struct hipGraphEdgeData {
     unsigned char from_port;
     unsigned char reserved[5];

@@ -10,10 +10,42 @@
 #define HSA_AMD_INTERFACE_VERSION_MINOR 15
 #define HSA_VERSION_1_0 1
 struct hsa_agent_s;
+struct hsa_amd_memory_pool_s;
 struct hsa_dim3_s;
+struct hsa_executable_s;
+struct hsa_executable_symbol_s;
 struct hsa_pitched_ptr_s;
 struct hsa_queue_s;
 struct hsa_signal_s;
+
+typedef enum {
+    HSA_AGENT_INFO_NAME = 0,
+    HSA_AGENT_INFO_VENDOR_NAME = 1,
+    HSA_AGENT_INFO_FEATURE = 2,
+    HSA_AGENT_INFO_MACHINE_MODEL = 3,
+    HSA_AGENT_INFO_PROFILE = 4,
+    HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE = 5,
+    HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES = 23,
+    HSA_AGENT_INFO_FAST_F16_OPERATION = 24,
+    HSA_AGENT_INFO_WAVEFRONT_SIZE = 6,
+    HSA_AGENT_INFO_WORKGROUP_MAX_DIM = 7,
+    HSA_AGENT_INFO_WORKGROUP_MAX_SIZE = 8,
+    HSA_AGENT_INFO_GRID_MAX_DIM = 9,
+    HSA_AGENT_INFO_GRID_MAX_SIZE = 10,
+    HSA_AGENT_INFO_FBARRIER_MAX_SIZE = 11,
+    HSA_AGENT_INFO_QUEUES_MAX = 12,
+    HSA_AGENT_INFO_QUEUE_MIN_SIZE = 13,
+    HSA_AGENT_INFO_QUEUE_MAX_SIZE = 14,
+    HSA_AGENT_INFO_QUEUE_TYPE = 15,
+    HSA_AGENT_INFO_NODE = 16,
+    HSA_AGENT_INFO_DEVICE = 17,
+    HSA_AGENT_INFO_CACHE_SIZE = 18,
+    HSA_AGENT_INFO_ISA = 19,
+    HSA_AGENT_INFO_EXTENSIONS = 20,
+    HSA_AGENT_INFO_VERSION_MAJOR = 21,
+    HSA_AGENT_INFO_VERSION_MINOR = 22,
+    HSA_AGENT_INFO_LAST = 2147483647,
+} hsa_agent_info_t;
 
 typedef enum {
     hsaHostToHost = 0,
@@ -21,6 +53,19 @@ typedef enum {
     hsaDeviceToHost = 2,
     hsaDeviceToDevice = 3,
 } hsa_amd_copy_direction_t;
+
+typedef enum {
+    HSA_AMD_MEMORY_POOL_INFO_SEGMENT = 0,
+    HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS = 1,
+    HSA_AMD_MEMORY_POOL_INFO_SIZE = 2,
+    HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED = 5,
+    HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE = 6,
+    HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT = 7,
+    HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL = 15,
+    HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE = 16,
+    HSA_AMD_MEMORY_POOL_INFO_LOCATION = 17,
+    HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE = 18,
+} hsa_amd_memory_pool_info_t;
 
 enum hsa_amd_sdma_engine_id {
     HSA_AMD_SDMA_ENGINE_0 = 1,
@@ -40,6 +85,37 @@ enum hsa_amd_sdma_engine_id {
     HSA_AMD_SDMA_ENGINE_14 = 16384,
     HSA_AMD_SDMA_ENGINE_15 = 32768,
 };
+
+typedef enum {
+    HSA_EXECUTABLE_SYMBOL_INFO_TYPE = 0,
+    HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH = 1,
+    HSA_EXECUTABLE_SYMBOL_INFO_NAME = 2,
+    HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH = 3,
+    HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME = 4,
+    HSA_EXECUTABLE_SYMBOL_INFO_AGENT = 20,
+    HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS = 21,
+    HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE = 5,
+    HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION = 17,
+    HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION = 6,
+    HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT = 7,
+    HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALIGNMENT = 8,
+    HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE = 9,
+    HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST = 10,
+    HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT = 22,
+    HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE = 11,
+    HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT = 12,
+    HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE = 13,
+    HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE = 14,
+    HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK = 15,
+    HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION = 18,
+    HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_OBJECT = 23,
+    HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_CALL_CONVENTION = 16,
+} hsa_executable_symbol_info_t;
+
+typedef enum {
+    HSA_AMD_QUEUE_INFO_AGENT = 0,
+    HSA_AMD_QUEUE_INFO_DOORBELL_ID = 1,
+} hsa_queue_info_attribute_t;
 
 typedef enum {
     HSA_SIGNAL_CONDITION_EQ = 0,
@@ -95,6 +171,10 @@ struct hsa_agent_s {
     uint64_t handle;
 };
 typedef struct hsa_agent_s hsa_agent_t;
+struct hsa_amd_memory_pool_s {
+    uint64_t handle;
+};
+typedef struct hsa_amd_memory_pool_s hsa_amd_memory_pool_t;
 typedef enum hsa_amd_sdma_engine_id hsa_amd_sdma_engine_id_t;
 typedef int64_t hsa_signal_value_t;
 typedef bool (*hsa_amd_signal_handler)(hsa_signal_value_t, void *);
@@ -104,6 +184,14 @@ struct hsa_dim3_s {
     uint32_t z;
 };
 typedef struct hsa_dim3_s hsa_dim3_t;
+struct hsa_executable_s {
+    uint64_t handle;
+};
+struct hsa_executable_symbol_s {
+    uint64_t handle;
+};
+typedef struct hsa_executable_symbol_s hsa_executable_symbol_t;
+typedef struct hsa_executable_s hsa_executable_t;
 struct hsa_pitched_ptr_s {
     void *base;
     size_t pitch;

@@ -123,8 +123,17 @@ const struct rl_native_entry rl_hip_entries[] = {
     ENTRY(hipModuleUnload, "hip_4.2", true),
     ENTRY(hipLibraryUnload, "hip_7.2", true),
     ENTRY(__hipUnregisterFatBinary, "hip_4.2", true),
+    ENTRY(hipEventCreateWithFlags, "hip_4.2", false),
+    ENTRY(hipEventRecord, "hip_4.2", false),
+    ENTRY(hipGetDevice, "hip_4.2", false),
+    ENTRY(hipGetDeviceCount, "hip_4.2", false),
+    ENTRY(hipGetFuncBySymbol, "hip_6.2", false),
     ENTRY(hipGetLastError, "hip_4.2", false),
+    ENTRY(hipKernelNameRef, "hip_4.2", false),
     ENTRY(hipPeekAtLastError, "hip_4.2", false),
+    ENTRY(hipRuntimeGetVersion, "hip_4.2", false),
+    ENTRY(hipSetDevice, "hip_4.2", false),
+    ENTRY(hipStreamGetDevice, "hip_4.2", false),
 };
 #undef ENTRY
 const size_t rl_hip_entry_count = sizeof(rl_hip_entries) / sizeof(rl_hip_entries[0]);
@@ -138,6 +147,21 @@ const struct rl_native_entry rl_hsa_entries[] = {
     ENTRY(hsa_amd_memory_async_copy, "ROCR_1", true),
     ENTRY(hsa_amd_memory_async_copy_on_engine, "ROCR_1", true),
     ENTRY(hsa_amd_memory_async_copy_rect, "ROCR_1", true),
+    ENTRY(hsa_agent_get_info, "ROCR_1", false),
+    ENTRY(hsa_amd_agent_iterate_memory_pools, "ROCR_1", false),
+    ENTRY(hsa_amd_agents_allow_access, "ROCR_1", false),
+    ENTRY(hsa_amd_memory_pool_allocate, "ROCR_1", false),
+    ENTRY(hsa_amd_memory_pool_free, "ROCR_1", false),
+    ENTRY(hsa_amd_memory_pool_get_info, "ROCR_1", false),
+    ENTRY(hsa_amd_queue_get_info, "ROCR_1", false),
+    ENTRY(hsa_executable_iterate_agent_symbols, "ROCR_1", false),
+    ENTRY(hsa_executable_symbol_get_info, "ROCR_1", false),
+    ENTRY(hsa_queue_load_read_index_scacquire, "ROCR_1", false),
+    ENTRY(hsa_queue_load_write_index_relaxed, "ROCR_1", false),
+    ENTRY(hsa_signal_create, "ROCR_1", false),
+    ENTRY(hsa_signal_load_scacquire, "ROCR_1", false),
+    ENTRY(hsa_signal_store_relaxed, "ROCR_1", false),
+    ENTRY(hsa_system_get_major_extension_table, "ROCR_1", false),
 };
 #undef ENTRY
 const size_t rl_hsa_entry_count = sizeof(rl_hsa_entries) / sizeof(rl_hsa_entries[0]);

@@ -213,8 +213,17 @@ struct rl_hip_table {
     hipError_t (*hipModuleUnload)(hipModule_t module);
     hipError_t (*hipLibraryUnload)(hipLibrary_t library);
     void (*__hipUnregisterFatBinary)(void **modules);
+    hipError_t (*hipEventCreateWithFlags)(hipEvent_t *event, unsigned int flags);
+    hipError_t (*hipEventRecord)(hipEvent_t event, hipStream_t stream);
+    hipError_t (*hipGetDevice)(int *deviceId);
+    hipError_t (*hipGetDeviceCount)(int *count);
+    hipError_t (*hipGetFuncBySymbol)(hipFunction_t *functionPtr, const void *symbolPtr);
     hipError_t (*hipGetLastError)(void);
+    const char *(*hipKernelNameRef)(const hipFunction_t f);
     hipError_t (*hipPeekAtLastError)(void);
+    hipError_t (*hipRuntimeGetVersion)(int *runtimeVersion);
+    hipError_t (*hipSetDevice)(int deviceId);
+    hipError_t (*hipStreamGetDevice)(hipStream_t stream, hipDevice_t *device);
 };
 
 struct rl_hsa_table {
@@ -234,6 +243,31 @@ struct rl_hsa_table {
             const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset, const hsa_dim3_t *range,
             hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
             const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
+    hsa_status_t (*hsa_agent_get_info)(hsa_agent_t agent, hsa_agent_info_t attribute, void *value);
+    hsa_status_t (*hsa_amd_agent_iterate_memory_pools)(hsa_agent_t agent,
+            hsa_status_t (*callback)(hsa_amd_memory_pool_t, void *), void *data);
+    hsa_status_t (*hsa_amd_agents_allow_access)(uint32_t num_agents, const hsa_agent_t *agents,
+            const uint32_t *flags, const void *ptr);
+    hsa_status_t (*hsa_amd_memory_pool_allocate)(hsa_amd_memory_pool_t memory_pool, size_t size,
+            uint32_t flags, void **ptr);
+    hsa_status_t (*hsa_amd_memory_pool_free)(void *ptr);
+    hsa_status_t (*hsa_amd_memory_pool_get_info)(hsa_amd_memory_pool_t memory_pool,
+            hsa_amd_memory_pool_info_t attribute, void *value);
+    hsa_status_t (*hsa_amd_queue_get_info)(hsa_queue_t *queue, hsa_queue_info_attribute_t attribute,
+            void *value);
+    hsa_status_t (*hsa_executable_iterate_agent_symbols)(hsa_executable_t executable, hsa_agent_t agent,
+            hsa_status_t (*callback)(hsa_executable_t, hsa_agent_t, hsa_executable_symbol_t, void *),
+            void *data);
+    hsa_status_t (*hsa_executable_symbol_get_info)(hsa_executable_symbol_t executable_symbol,
+            hsa_executable_symbol_info_t attribute, void *value);
+    uint64_t (*hsa_queue_load_read_index_scacquire)(const hsa_queue_t *queue);
+    uint64_t (*hsa_queue_load_write_index_relaxed)(const hsa_queue_t *queue);
+    hsa_status_t (*hsa_signal_create)(hsa_signal_value_t initial_value, uint32_t num_consumers,
+            const hsa_agent_t *consumers, hsa_signal_t *signal);
+    hsa_signal_value_t (*hsa_signal_load_scacquire)(hsa_signal_t signal);
+    void (*hsa_signal_store_relaxed)(hsa_signal_t signal, hsa_signal_value_t value);
+    hsa_status_t (*hsa_system_get_major_extension_table)(uint16_t extension, uint16_t version_major,
+            size_t table_length, void *table);
 };
 
 struct rl_native_entry {
