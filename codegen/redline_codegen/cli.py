@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import rocm
+from . import pm4, rocm
 from .diff import command as diff
 from .diff.upgrade import refuse_unsafe
 from .emit import read_text, render, write_atomically, write_files
@@ -177,4 +177,8 @@ def _parser() -> argparse.ArgumentParser:
         "rocm", rocm.run, "Fetch real headers and libraries of several ROCm releases into build/rocm."
     )
     rocm.add_arguments(made)
+    made = command(
+        "pm4", pm4.run, "Print indirect buffers packet by packet; 1 when one holds what it must not."
+    )
+    pm4.add_arguments(made, _project_root())
     return parser
