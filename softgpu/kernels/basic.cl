@@ -1,5 +1,6 @@
-/* Element-wise kernels without hidden arguments, launched in blocks of BLOCK work-items. `slow_` kernels mean the same;
- * tests have the software GPU delay them by name. Unsigned arithmetic wraps, so every order of updates shows. */
+/* Element-wise kernels without hidden arguments, launched in blocks of BLOCK work-items. `slow_` kernels mean
+ * the same; tests have the software GPU delay them by name. Unsigned arithmetic wraps, so every order of
+ * updates shows. */
 #include "kernel.h"
 
 #define INDEX() (get_group_id(0) * BLOCK + get_local_id(0))

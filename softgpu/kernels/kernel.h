@@ -1,12 +1,13 @@
 /*
- * What the test kernels are written in: OpenCL C without a device library, or, included from softgpu/twins/kernels.c,
- * the same text as host C. Names that mean something else on each side are macros here and nowhere else:
+ * What the test kernels are written in: OpenCL C without a device library, or, included from
+ * softgpu/twins/kernels.c, the same text as host C. Names that mean something else on each side are macros
+ * here and nowhere else:
  *
  *   get_local_id, get_group_id, get_global_size, get_global_id   as in OpenCL
  *   get_local_size                     of a full block, also in a partial last one
  *   BARRIER()                          work-group barrier that also orders local memory
  *   STATIC_LDS(type, name, count)      an array in local memory, one per kernel
- *   DYNAMIC_LDS(type, name, count)     the local memory behind it whose size the launch gives, as HIP's extern __shared__
+ *   DYNAMIC_LDS(type, name, count)     the local memory behind it, sized by the launch (extern __shared__)
  *   LDS_ARGUMENT(type, name)           a parameter that points into dynamic local memory; with
  *   USE_LDS_ARGUMENT(type, name, count)  in the body saying how much of it is used
  *   VARIABLE(type, name, initial...)   a variable of the code object that the host can find by name
@@ -54,15 +55,18 @@ static inline uint hidden_global_size(uint d)
         __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); \
     } while (0)
 #define STATIC_LDS(type, name, count) __local type name[count]
-#define DYNAMIC_LDS(type, name, count) __local type *name = (__local type *)(size_t)__builtin_amdgcn_groupstaticsize()
+#define DYNAMIC_LDS(type, name, count) \
+    __local type *name = (__local type *)(size_t)__builtin_amdgcn_groupstaticsize()
 #define LDS_ARGUMENT(type, name) __local type *name
 #define USE_LDS_ARGUMENT(type, name, count)
 #define VARIABLE(type, name, ...) __attribute__((visibility("default"))) __global type name = __VA_ARGS__
 #define POINTER_TO(type, name) ((__global type *)&name)
 #define ATOMIC_ADD(pointer, value) \
-    __opencl_atomic_fetch_add((__global atomic_uint *)(pointer), value, memory_order_relaxed, memory_scope_device)
+    __opencl_atomic_fetch_add((__global atomic_uint *)(pointer), value, memory_order_relaxed, \
+                              memory_scope_device)
 #define ATOMIC_MAX(pointer, value) \
-    __opencl_atomic_fetch_max((__global atomic_uint *)(pointer), value, memory_order_relaxed, memory_scope_device)
+    __opencl_atomic_fetch_max((__global atomic_uint *)(pointer), value, memory_order_relaxed, \
+                              memory_scope_device)
 #define LANE_ID() __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u))
 #define WAVE_SIZE() __builtin_amdgcn_wavefrontsize()
 #define DISPATCH_POINTER(type) ((__constant const type *)__builtin_amdgcn_dispatch_ptr())

@@ -1,4 +1,4 @@
-# Test kernels and applications of the software GPU. Included by the top Makefile; every path is relative to the project root.
+# Test kernels and applications of the software GPU. Included by the top Makefile.
 #
 #   make fixtures   rebuilds the committed code objects softgpu/kernels/fixtures/<gfx>/*.co with clang 19
 #   make apps       builds build/apps/<name> from tests/apps/<name>.c against ROCm 7.2.4
@@ -6,10 +6,11 @@
 FIXTURE_CLANG ?= $(firstword $(wildcard build/toolchain/bin/clang) clang-19)
 FIXTURE_TARGETS := gfx1030 gfx1100 gfx1151 gfx1201
 FIXTURE_SOURCES := $(wildcard softgpu/kernels/*.cl softgpu/kernels/*.h)
-FIXTURE_OBJECTS := $(foreach gfx,$(FIXTURE_TARGETS),$(addprefix softgpu/kernels/fixtures/$(gfx)/,kernels.co wave64.co v4.co))
+FIXTURE_OBJECTS := $(foreach gfx,$(FIXTURE_TARGETS),\
+	$(addprefix softgpu/kernels/fixtures/$(gfx)/,kernels.co wave64.co v4.co))
 # No loop unrolling: the files are committed, so they are kept small. HIP refuses them without a symbol table.
-FIXTURE_FLAGS := -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib -O2 -fno-unroll-loops -Wall -Wextra -Werror \
-	-Wl,--build-id=none -fno-ident
+FIXTURE_FLAGS := -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib -O2 -fno-unroll-loops \
+	-Wall -Wextra -Werror -Wl,--build-id=none -fno-ident
 fixture_gfx = $(notdir $(patsubst %/,%,$(dir $@)))
 define fixture_build
 @mkdir -p $(@D)
@@ -29,8 +30,9 @@ softgpu/kernels/fixtures/%/v4.co: softgpu/kernels/v4.cl $(FIXTURE_SOURCES)
 
 APP_ROCM ?= build/rocm/7.2.4
 APP_NAMES := $(basename $(notdir $(wildcard tests/apps/*.c)))
-# The ROCm libraries may want a newer glibc than the system has; the runner's loader brings it, the link need not see it.
-APP_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -pthread -D__HIP_PLATFORM_AMD__ -isystem $(APP_ROCM)/include
+APP_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -pthread -D__HIP_PLATFORM_AMD__ \
+	-isystem $(APP_ROCM)/include
+# The ROCm libraries may want a newer glibc than the system has: the runner brings it, the link need not see it.
 APP_LINK := -L$(APP_ROCM)/lib -lamdhip64 -Wl,--unresolved-symbols=ignore-in-shared-libs
 
 .PHONY: apps

@@ -1,6 +1,7 @@
 /*
- * Twins of the kernels that HIP 7.2 compiles for itself (copy, fill, stream operations) and of ROCr's own shaders. Each keeps
- * the kernel's own coverage: a launch with too few work-items or a wrong stride leaves the same holes.
+ * Twins of the kernels that HIP 7.2 compiles for itself (copy, fill, stream operations) and of ROCr's own
+ * shaders. Each keeps the kernel's own coverage: a launch with too few work-items or a wrong stride leaves
+ * the same holes.
  */
 #include "twin.h"
 
@@ -108,7 +109,8 @@ static int fill_rect(const struct sg_dispatch *dispatch, char *error, size_t err
         return refuse(dispatch, "no buffer", error, error_size);
     for (uint64_t y = 0; y < dispatch->grid[1] && y < rows; y++)
         for (uint64_t x = 0; x < dispatch->grid[0] && x < columns; x++)
-            memcpy((void *)(buffer + (origin + y * pitch + x) * width), (const void *)pattern, length * width);
+            memcpy((void *)(buffer + (origin + y * pitch + x) * width), (const void *)pattern,
+                   length * width);
     return 0;
 }
 
@@ -240,14 +242,14 @@ static int batch_memory(const struct sg_dispatch *dispatch, char *error, size_t 
         if (operation[i].operation == WRITE_VALUE_32 || operation[i].operation == WRITE_VALUE_64)
             store(operation[i].address, bits, operation[i].value);
         else if ((operation[i].operation == WAIT_VALUE_32 || operation[i].operation == WAIT_VALUE_64) &&
-                 wait(dispatch, operation[i].address, bits, operation[i].value, operation[i].flags, UINT64_MAX, error,
-                      error_size))
+                 wait(dispatch, operation[i].address, bits, operation[i].value, operation[i].flags,
+                      UINT64_MAX, error, error_size))
             return -1;
     }
     return 0;
 }
 
-/* Sets a counter of the global wave sync unit, which no kernel here reads: the grids of cooperative kernels run whole. */
+/* Sets a counter of the global wave sync unit, which no kernel here reads. */
 static int init_gws(const struct sg_dispatch *dispatch, char *error, size_t error_size)
 {
     (void)dispatch;
@@ -256,7 +258,7 @@ static int init_gws(const struct sg_dispatch *dispatch, char *error, size_t erro
     return 0;
 }
 
-/* ROCr's copy: `phases` pairs of start addresses, then the two ends; a phase is what lies before the next pair. */
+/* ROCr's copy: `phases` pairs of start addresses, then the two ends; a phase ends where the next starts. */
 static int copy_phases(const struct sg_dispatch *dispatch, uint32_t phases)
 {
     for (uint32_t i = 0; i < phases; i++) {

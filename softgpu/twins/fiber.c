@@ -93,7 +93,7 @@ static void prepare(struct sg_fibers *fibers, uint32_t index)
     uint8_t *top = fibers->stacks + (size_t)(index + 1) * SG_FIBER_STACK;
     void **stack = (void **)top;
 
-    /* Popped by the first switch: six registers, then the entry. The slot above keeps the stack aligned as after a call. */
+    /* For the first switch: six registers, then the entry; the slot above aligns the stack as a call does. */
     *--stack = NULL;
     *--stack = (void *)fiber_main;
     for (int i = 0; i < 6; i++)

@@ -1,10 +1,11 @@
 /*
  * Fibers: the work-items of one work-group that wait for each other at barriers, on one host thread.
  *
- * sg_fibers_run() starts `count` fibers one after the other and goes round until each has returned from `entry`. A fiber
- * gives way with sg_fiber_yield(), which returns when all others have yielded or ended too; `resume` is called before a
- * fiber goes on, to set what belongs to it. One set of fibers per thread at a time; sets of different threads are
- * independent. Stacks are SG_FIBER_STACK bytes, so a twin keeps its locals small.
+ * sg_fibers_run() starts `count` fibers one after the other and goes round until each has returned from
+ * `entry`. A fiber gives way with sg_fiber_yield(), which returns when all others have yielded or ended too;
+ * `resume` is called before a fiber goes on, to set what belongs to it. One set of fibers per thread at a
+ * time; sets of different threads are independent. Stacks are SG_FIBER_STACK bytes, so a twin keeps its
+ * locals small.
  */
 #ifndef SOFTGPU_FIBER_H
 #define SOFTGPU_FIBER_H

@@ -1,8 +1,9 @@
 /*
  * The work-item that is running on this thread, and what kernel.h's names mean on the host.
  *
- * Block and grid size come from where the machine code reads them, the hidden arguments or (code object version 4) the
- * dispatch packet, not from the dispatch: a launch that forgets them gives a wrong result here too.
+ * Block and grid size come from where the machine code reads them, the hidden arguments or (code object
+ * version 4) the dispatch packet, not from the dispatch: a launch that forgets them gives a wrong result here
+ * too.
  */
 #ifndef SOFTGPU_ITEM_H
 #define SOFTGPU_ITEM_H
@@ -83,7 +84,8 @@ static inline void sg_item_atomic_max(uint32_t *pointer, uint32_t value)
 {
     uint32_t seen = __atomic_load_n(pointer, __ATOMIC_RELAXED);
 
-    while (seen < value && !__atomic_compare_exchange_n(pointer, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (seen < value &&
+           !__atomic_compare_exchange_n(pointer, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 

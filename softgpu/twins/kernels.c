@@ -4,7 +4,7 @@
 #include "../kernels/kernels.cl"
 #include "../kernels/v4.cl"
 
-/* The kernarg segment of OpenCL's ABI is laid out as a C struct of the same types: natural alignment, in order. */
+/* OpenCL's ABI lays the kernarg segment out as C does a struct of the same types. */
 #define FIELDS_1(A) A a
 #define FIELDS_2(A, B) FIELDS_1(A); B b
 #define FIELDS_3(A, B, C) FIELDS_2(A, B); C c
@@ -72,7 +72,8 @@ DEFINE(3, chase, uint *, const uint *, uint)
 
 /* Hidden arguments start at the next multiple of eight. */
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define LAST_END(kernel, field) (offsetof(struct kernel##_block, field) + sizeof(((struct kernel##_block *)0)->field))
+#define LAST_END(kernel, field) \
+    (offsetof(struct kernel##_block, field) + sizeof(((struct kernel##_block *)0)->field))
 #define HIDDEN_BEHIND(end) (((end) + 7u) & ~7u)
 #define TWIN(kernel_name, last, ...) \
     { .layout = { .kernel = #kernel_name, .arguments = kernel_name##_arguments, \

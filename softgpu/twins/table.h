@@ -1,5 +1,5 @@
 /*
- * What links a kernel's host function, its kernarg layout and its needs. kernels.c fills the table, twin.c reads it.
+ * What links a kernel's host function, its kernarg layout and its needs.
  */
 #ifndef SOFTGPU_TWIN_TABLE_H
 #define SOFTGPU_TWIN_TABLE_H
@@ -10,7 +10,7 @@
 
 struct sg_twin {
     struct sg_twin_layout layout;
-    void (*row)(const void *block, uint32_t count); /* work-items 0..count-1 in x of the current y, z and group */
+    void (*row)(const void *block, uint32_t count); /* items 0..count-1 in x of the current y, z, group */
     void (*item)(const void *block);                /* the current work-item */
     bool barriers;                                  /* needs all work-items of a group at once */
     bool packet;                                    /* reads the dispatch packet */

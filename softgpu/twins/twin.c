@@ -18,7 +18,8 @@
 
 __thread struct sg_item sg_item __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-static int fail(char *error, size_t error_size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(char *error, size_t error_size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static int fail(char *error, size_t error_size, const char *format, ...)
 {
@@ -201,7 +202,8 @@ static int check_shape(const struct sg_dispatch *dispatch, char *error, size_t e
     return 0;
 }
 
-static int check_needs(const struct sg_twin *twin, const struct sg_dispatch *dispatch, char *error, size_t error_size)
+static int check_needs(const struct sg_twin *twin, const struct sg_dispatch *dispatch, char *error,
+                       size_t error_size)
 {
     const struct sg_twin_layout *layout = &twin->layout;
     uint32_t kernarg = layout->hidden_offset ? layout->hidden_offset + HIDDEN_READ : layout->explicit_size;
@@ -213,17 +215,18 @@ static int check_needs(const struct sg_twin *twin, const struct sg_dispatch *dis
         return fail(error, error_size, "kernel %s: %u bytes of local memory, its static arrays need %u",
                     layout->kernel, dispatch->lds_bytes, layout->lds_static);
     if (dispatch->scratch_bytes < layout->scratch)
-        return fail(error, error_size, "kernel %s: %u bytes of scratch a work-item, it needs %u", layout->kernel,
-                    dispatch->scratch_bytes, layout->scratch);
+        return fail(error, error_size, "kernel %s: %u bytes of scratch a work-item, it needs %u",
+                    layout->kernel, dispatch->scratch_bytes, layout->scratch);
     if (dispatch->wave_size != 32 && dispatch->wave_size != 64)
         return fail(error, error_size, "kernel %s: a wave of %u lanes", layout->kernel, dispatch->wave_size);
     if (twin->packet && !dispatch->dispatch_packet)
-        return fail(error, error_size, "kernel %s reads its dispatch packet, and there is none", layout->kernel);
+        return fail(error, error_size, "kernel %s reads its dispatch packet, and there is none",
+                    layout->kernel);
     return 0;
 }
 
-static int resolve(const struct sg_twin *twin, const struct sg_dispatch *dispatch, uint64_t *global, char *error,
-                   size_t error_size)
+static int resolve(const struct sg_twin *twin, const struct sg_dispatch *dispatch, uint64_t *global,
+                   char *error, size_t error_size)
 {
     for (int i = 0; i < SG_TWIN_VARIABLES && twin->variables[i]; i++) {
         global[i] = dispatch->global ? dispatch->global(dispatch->global_context, twin->variables[i]) : 0;
@@ -234,7 +237,8 @@ static int resolve(const struct sg_twin *twin, const struct sg_dispatch *dispatc
     return 0;
 }
 
-static int run_twin(const struct sg_twin *twin, const struct sg_dispatch *dispatch, char *error, size_t error_size)
+static int run_twin(const struct sg_twin *twin, const struct sg_dispatch *dispatch, char *error,
+                    size_t error_size)
 {
     _Alignas(16) uint8_t kernarg[MOST_KERNARG];
     uint64_t global[SG_TWIN_VARIABLES];
@@ -258,30 +262,33 @@ static int run_twin(const struct sg_twin *twin, const struct sg_dispatch *dispat
     if (twin->barriers &&
         !(fibers = sg_fibers_new(dispatch->workgroup[0] * dispatch->workgroup[1] * dispatch->workgroup[2]))) {
         free(sg_item.lds);
-        return fail(error, error_size, "kernel %s: no host memory for its work-items' stacks", dispatch->kernel);
+        return fail(error, error_size, "kernel %s: no host memory for its work-items' stacks",
+                    dispatch->kernel);
     }
     run_groups(twin, dispatch, kernarg, fibers);
     sg_fibers_free(fibers);
     free(sg_item.lds);
     if (sg_item.error)
-        return fail(error, error_size, "kernel %s %s (work-group %u,%u,%u; earlier groups ran)", dispatch->kernel,
-                    sg_item.error, sg_item.group[0], sg_item.group[1], sg_item.group[2]);
+        return fail(error, error_size, "kernel %s %s (work-group %u,%u,%u; earlier groups ran)",
+                    dispatch->kernel, sg_item.error, sg_item.group[0], sg_item.group[1], sg_item.group[2]);
     return 0;
 }
 
 static int run_builtin(const struct sg_builtin *builtin, const struct sg_dispatch *dispatch, char *error,
                        size_t error_size)
 {
-    uint32_t hidden = (builtin->kernarg + 7u) & ~7u, reads = builtin->hidden ? hidden + HIDDEN_READ : builtin->kernarg;
+    uint32_t hidden = (builtin->kernarg + 7u) & ~7u;
+    uint32_t reads = builtin->hidden ? hidden + HIDDEN_READ : builtin->kernarg;
 
     if (dispatch->kernarg_size < reads)
-        return fail(error, error_size, "kernel %s: kernarg segment of %zu bytes, it reads %u", builtin->kernel,
-                    dispatch->kernarg_size, reads);
+        return fail(error, error_size, "kernel %s: kernarg segment of %zu bytes, it reads %u",
+                    builtin->kernel, dispatch->kernarg_size, reads);
     for (int d = 0; builtin->hidden && d < 3; d++) {
         uint16_t size;
         memcpy(&size, (const uint8_t *)dispatch->kernarg + hidden + 12 + 2 * d, sizeof(size));
         if (size != dispatch->workgroup[d])
-            return fail(error, error_size, "kernel %s: hidden block size %u in dimension %d, dispatched with %u",
+            return fail(error, error_size,
+                        "kernel %s: hidden block size %u in dimension %d, dispatched with %u",
                         builtin->kernel, size, d, dispatch->workgroup[d]);
     }
     return builtin->run(dispatch, error, error_size);
@@ -296,5 +303,6 @@ int sg_twin_run(const struct sg_dispatch *dispatch, char *error, size_t error_si
         return fail(error, error_size, "kernel %s has no twin on this host", dispatch->kernel);
     if (check_shape(dispatch, error, error_size))
         return -1;
-    return twin ? run_twin(twin, dispatch, error, error_size) : run_builtin(builtin, dispatch, error, error_size);
+    return twin ? run_twin(twin, dispatch, error, error_size)
+                : run_builtin(builtin, dispatch, error, error_size);
 }

@@ -1,13 +1,14 @@
 /*
  * Native twins: for each kernel a host function with the same meaning, found by the kernel's name.
  *
- * The packet processor (AQL packets and PM4 DISPATCH_DIRECT alike) describes one dispatch and asks for it to be run.
- * sg_twin_run() executes every work-group on the calling thread and returns when the last work-item has ended; it may be
- * called from several threads at once for different dispatches. It never dereferences what is outside the kernarg bytes
- * and what the kernel itself dereferences.
+ * The packet processor (AQL packets and PM4 DISPATCH_DIRECT alike) describes one dispatch and asks for it to
+ * be run. sg_twin_run() executes every work-group on the calling thread and returns when the last work-item
+ * has ended; it may be called from several threads at once for different dispatches. It never dereferences
+ * what is outside the kernarg bytes and what the kernel itself dereferences.
  *
- * Names that no code object holds: ROCr's own copy and fill shaders carry no symbol. A caller that meets a kernel object
- * which the loader does not know asks sg_twin_rocr_shader() what the argument block looks like and runs that name.
+ * Names that no code object holds: ROCr's own copy and fill shaders carry no symbol. A caller that meets a
+ * kernel object which the loader does not know asks sg_twin_rocr_shader() what the argument block looks like
+ * and runs that name.
  */
 #ifndef SOFTGPU_TWIN_H
 #define SOFTGPU_TWIN_H
@@ -28,21 +29,22 @@ struct sg_dispatch {
     const void *dispatch_packet; /* AQL packet the kernel may read through its dispatch pointer, or NULL */
     uint64_t dispatch_id;
 
-    /* Address of a variable of the kernel's code object as loaded on the kernel's device, 0 if it has none of that
-     * name. Called only for kernels that use variables, from the thread that runs the twin; may be NULL otherwise. */
+    /* Address of a variable of the kernel's code object as loaded on the kernel's device, 0 if it has none of
+     * that name. Called only for kernels that use variables, from the thread that runs the twin; may be NULL
+     * otherwise. */
     uint64_t (*global)(void *context, const char *name);
     void *global_context;
 
-    /* Asked now and then by kernels that wait for memory to change: true ends the kernel early, as a destroyed queue
-     * does. May be NULL: such a kernel then waits for ever. */
+    /* Asked now and then by kernels that wait for memory to change: true ends the kernel early, as a
+     * destroyed queue does. May be NULL: such a kernel then waits for ever. */
     bool (*cancelled)(void *context);
     void *cancelled_context;
 };
 
 bool sg_twin_known(const char *kernel);
 
-/* 0, or -1 with one sentence in `error` (unknown kernel, kernarg too short, LDS or scratch too small, a variable or the
- * dispatch packet missing, cancelled). Nothing ran unless the sentence says otherwise. */
+/* 0, or -1 with one sentence in `error` (unknown kernel, kernarg too short, LDS or scratch too small, a
+ * variable or the dispatch packet missing, cancelled). Nothing ran unless the sentence says otherwise. */
 int sg_twin_run(const struct sg_dispatch *dispatch, char *error, size_t error_size);
 
 /* Name of the twin of ROCr's own shader with this argument block and grid, NULL if it is none of them. */

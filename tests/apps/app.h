@@ -1,12 +1,13 @@
 /*
- * What every application shares: one module of test kernels for the current device, checked HIP calls, and the verdict.
+ * What every application shares: one module of test kernels for the current device, checked HIP calls, and
+ * the verdict.
  *
- * An application is `int main(int argc, char **argv)` that calls app_begin() first and returns app_pass(). It takes two
- * optional arguments, rounds and elements. It checks every number itself; the first wrong one, or a HIP call that fails,
- * prints `FAIL name: got ..., want ...` and ends the process with status 1.
+ * An application is `int main(int argc, char **argv)` that calls app_begin() first and returns app_pass(). It
+ * takes two optional arguments, rounds and elements. It checks every number itself; the first wrong one, or a
+ * HIP call that fails, prints `FAIL name: got ..., want ...` and ends the process with status 1.
  *
- * The code objects are looked for in $APP_FIXTURES, in softgpu/kernels/fixtures beside the build folder that holds the
- * program, and below the current directory.
+ * The code objects are looked for in $APP_FIXTURES, in softgpu/kernels/fixtures beside the build folder that
+ * holds the program, and below the current directory.
  */
 #ifndef TESTS_APP_H
 #define TESTS_APP_H
@@ -49,7 +50,8 @@ static struct app app;
     do { \
         hipError_t hip_status_ = (call); \
         if (hip_status_ != hipSuccess) \
-            FAIL("got %s from %s in line %d, want hipSuccess", hipGetErrorName(hip_status_), #call, __LINE__); \
+            FAIL("got %s from %s in line %d, want hipSuccess", hipGetErrorName(hip_status_), #call, \
+                 __LINE__); \
     } while (0)
 
 #define EXPECT(what, got, want) \
@@ -71,8 +73,9 @@ static inline void nothing(void *unused)
     (void)unused;
 }
 
-/* HIP releases execs and commands late, on the runtime's own thread, and 7.2.4 can crash or hang when the process exits
- * meanwhile. That thread handles what is due in passes: when a second host function has run, the pass of the first is over. */
+/* HIP releases execs and commands late, on the runtime's own thread, and 7.2.4 can crash or hang when the
+ * process exits meanwhile. That thread handles what is due in passes: when a second host function has run,
+ * the pass of the first is over. */
 static inline int app_pass(void)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -84,7 +87,8 @@ static inline int app_pass(void)
     return 0;
 }
 
-static inline bool app_readable(char *path, size_t size, const char *folder, const char *tail, const char *file)
+static inline bool app_readable(char *path, size_t size, const char *folder, const char *tail,
+                                const char *file)
 {
     snprintf(path, size, "%s%s/%s/%s", folder, tail, app.gfx, file);
     return access(path, R_OK) == 0;
@@ -98,7 +102,8 @@ static inline hipModule_t app_module(const char *file)
     char path[4096], beside[2048];
     hipModule_t module;
 
-    snprintf(beside, sizeof(beside), "%.*s/../../", slash ? (int)(slash - app.program) : 1, slash ? app.program : ".");
+    snprintf(beside, sizeof(beside), "%.*s/../../", slash ? (int)(slash - app.program) : 1,
+             slash ? app.program : ".");
     if (!(folder && app_readable(path, sizeof(path), folder, "", file)) &&
         !app_readable(path, sizeof(path), beside, fixtures, file) &&
         !app_readable(path, sizeof(path), "./", fixtures, file))
@@ -118,7 +123,8 @@ static inline void app_begin(const char *name, int argc, char **argv, uint32_t r
     app.n = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : n;
     HIP(hipSetDevice(0));
     HIP(hipGetDeviceProperties(&properties, 0));
-    snprintf(app.gfx, sizeof(app.gfx), "%.*s", (int)strcspn(properties.gcnArchName, ":"), properties.gcnArchName);
+    snprintf(app.gfx, sizeof(app.gfx), "%.*s", (int)strcspn(properties.gcnArchName, ":"),
+             properties.gcnArchName);
     app.module = app_module("kernels.co");
 }
 
@@ -196,7 +202,8 @@ static inline void download(uint32_t *host, const uint32_t *device)
 }
 
 #define EXPECT_WORDS(round, got, want) expect_words(round, got, want, app.n, __LINE__)
-static inline void expect_words(uint32_t round, const uint32_t *got, const uint32_t *want, uint32_t n, int line)
+static inline void expect_words(uint32_t round, const uint32_t *got, const uint32_t *want, uint32_t n,
+                                int line)
 {
     for (uint32_t i = 0; i < n; i++)
         if (got[i] != want[i])

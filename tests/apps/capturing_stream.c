@@ -5,7 +5,8 @@ int main(int argc, char **argv)
 {
     app_begin("capturing_stream", argc, argv, 4, 1024);
     hipFunction_t mul_add = app_kernel("mul_add");
-    uint32_t *data = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n), three = 3, five = 5;
+    uint32_t *data = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n);
+    uint32_t three = 3, five = 5;
     hipStream_t stream = new_stream();
 
     begin_capture(stream);

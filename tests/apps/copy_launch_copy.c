@@ -1,7 +1,8 @@
 /* Copy in, launch, copy out on one stream, nothing waits between them; pinned and pageable memory. */
 #include "app.h"
 
-static void run(hipGraphExec_t exec, hipStream_t stream, uint32_t *in, uint32_t *out, uint32_t *from, uint32_t *to)
+static void run(hipGraphExec_t exec, hipStream_t stream, uint32_t *in, uint32_t *out, uint32_t *from,
+                uint32_t *to)
 {
     size_t bytes = app.n * sizeof(*in);
 

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     hipGraph_t graph;
     hipGraphNode_t fill, end[2], right_copy;
     hipMemsetParams memset_parameters = {
-        .dst = left, .elementSize = 4, .value = FILL, .width = app.n, .height = 1, .pitch = app.n * sizeof(*left)
+        .dst = left, .elementSize = 4, .value = FILL, .width = app.n, .height = 1, .pitch = app.n * 4
     };
 
     HIP(hipGraphCreate(&graph, 0));

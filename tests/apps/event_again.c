@@ -1,11 +1,13 @@
-/* One event without timing, recorded before and after each launch; waiting for it means the launch is done. */
+/* One event without timing, recorded before and after each launch; once it happened the launch is done. */
 #include "app.h"
 
 int main(int argc, char **argv)
 {
     app_begin("event_again", argc, argv, 6, 1024);
-    hipFunction_t slow_set = app_kernel("slow_set"), copy = app_kernel("copy"), mul_add = app_kernel("mul_add");
-    uint32_t *data = device_words(app.n), *seen = pinned_words(app.n), *want = host_words(app.n), three = 3, five = 5;
+    hipFunction_t slow_set = app_kernel("slow_set"), copy = app_kernel("copy"),
+                  mul_add = app_kernel("mul_add");
+    uint32_t *data = device_words(app.n), *seen = pinned_words(app.n), *want = host_words(app.n);
+    uint32_t three = 3, five = 5;
     hipStream_t stream = new_stream();
     hipEvent_t event;
 

@@ -1,4 +1,5 @@
-/* Events around launches: the time between them is positive and the result is there when the second has happened. */
+/* Events around launches: the time between them is positive and the result is there when the second has
+ * happened. */
 #include "app.h"
 
 int main(int argc, char **argv)

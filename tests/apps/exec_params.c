@@ -12,7 +12,9 @@ int main(int argc, char **argv)
     hipStream_t stream = new_stream();
     hipGraph_t graph;
     hipGraphNode_t copy_node, memset_node, change_node, behind[2];
-    hipMemsetParams fill = { .dst = base, .elementSize = 4, .value = 1, .width = app.n, .height = 1, .pitch = bytes };
+    hipMemsetParams fill = {
+        .dst = base, .elementSize = 4, .value = 1, .width = app.n, .height = 1, .pitch = bytes
+    };
     hipKernelNodeParams change = { .gridDim = { BLOCKS(app.n), 1, 1 }, .blockDim = { BLOCK, 1, 1 } };
 
     HIP(hipGraphCreate(&graph, 0));
@@ -34,13 +36,15 @@ int main(int argc, char **argv)
         factor = 2 * round + 3;
         term = round;
         fill.value = 100 + round;
-        HIP(hipGraphExecMemcpyNodeSetParams1D(exec, copy_node, data, in[from], bytes, hipMemcpyDeviceToDevice));
+        HIP(hipGraphExecMemcpyNodeSetParams1D(exec, copy_node, data, in[from], bytes,
+                                              hipMemcpyDeviceToDevice));
         HIP(hipGraphExecMemsetNodeSetParams(exec, memset_node, &fill));
         change.func = round == 2 ? scale : mul_add;
         change.kernelParams = round == 2 ? ARGUMENTS(&data, &factor, &elements)
                                          : ARGUMENTS(&data, &factor, &term, &elements);
         change.gridDim.x = BLOCKS(elements);
-        /* In this order: parameters set while a node is off keep HIP 7.2.4 from switching it on with the next call. */
+        /* In this order: parameters set while a node is off keep HIP 7.2.4 from switching it on with the next
+         * call. */
         HIP(hipGraphNodeSetEnabled(exec, change_node, !off));
         HIP(hipGraphExecKernelNodeSetParams(exec, change_node, &change));
         HIP(hipGraphLaunch(exec, stream));

@@ -1,4 +1,4 @@
-/* Launch, copy out, launch again in place, with nothing between: the next launch must not overtake the copy. */
+/* Launch, copy out, launch again in place, nothing between: the next launch must not overtake the copy. */
 #include "app.h"
 
 #define LAUNCHES 5

@@ -1,5 +1,5 @@
-/* Every kind of kernel in one exec: struct argument, hidden sizes, static and dynamic local memory, atomics, a 3-D grid,
- * both wave sizes, the dispatch pointer, scratch, and code object version 4. */
+/* Every kind of kernel in one exec: struct argument, hidden sizes, static and dynamic local memory, atomics,
+ * a 3-D grid, both wave sizes, the dispatch pointer, scratch, and code object version 4. */
 #include "../../softgpu/kernels/arguments.h"
 
 #include "app.h"
@@ -9,11 +9,13 @@
 static struct {
     uint64_t *evaluated;
     float *x, *y, *y4;
-    uint32_t *in, *reversed, *turned, *sums, *bins, *largest, *counter, *ids, *lanes, *lanes64, *sizes, *sizes4, *packet;
-    uint32_t *chased;
+    uint32_t *in, *reversed, *turned, *bins, *largest, *counter, *ids, *lanes, *lanes64, *chased;
+    uint32_t *sizes, *sizes4, *packet;
 } d;
 
-static struct polynomial polynomial = { .degree = 3, .bias = 1ul << 40, .step = 3, .coefficient = { 2, 3, 5, 7 } };
+static struct polynomial polynomial = {
+    .degree = 3, .bias = 1ul << 40, .step = 3, .coefficient = { 2, 3, 5, 7 }
+};
 
 static void capture_kernels(hipStream_t s, hipModule_t wave64, hipModule_t v4)
 {
@@ -66,7 +68,8 @@ static uint32_t chase(uint32_t seed, uint32_t start)
 }
 
 /* After `launches` launches with the input of `round`. */
-static void check_results(uint32_t round, uint32_t launches, const uint32_t *bin_total, uint32_t largest_total)
+static void check_results(uint32_t round, uint32_t launches, const uint32_t *bin_total,
+                          uint32_t largest_total)
 {
     READ(uint64_t, N, evaluated);
     READ(float, N, y);
@@ -92,7 +95,8 @@ static void check_results(uint32_t round, uint32_t launches, const uint32_t *bin
         EXPECT("saxpy", y[i], 2 * i * launches + 1);
         EXPECT("saxpy of version 4", y4[i], 2 * i * launches + 1);
         EXPECT("reversal in static local memory", reversed[i], input_word(round, i / 64 * 64 + 63 - i % 64));
-        EXPECT("reversal in dynamic local memory", turned[i], input_word(round, i / 128 * 128 + 127 - i % 128));
+        EXPECT("reversal in dynamic local memory", turned[i],
+               input_word(round, i / 128 * 128 + 127 - i % 128));
         EXPECT("ids", ids[i], gx % 4 | (gy % 4) << 5 | (gx / 4) << 15 | (gy / 4) << 20 | gz << 25);
         EXPECT("lane of 32", lanes[i], 32 << 8 | i % 32);
         EXPECT("lane of 64", lanes64[i], 64 << 8 | i % 64);
@@ -130,8 +134,8 @@ int main(int argc, char **argv)
     app.n = N;
     hipStream_t stream = new_stream();
     d.evaluated = zeroed(N * 8);
-    uint32_t **words[] = { &d.in, &d.reversed, &d.turned, &d.ids, &d.lanes, &d.lanes64, &d.chased, &d.bins, &d.largest,
-                           &d.counter, &d.sizes, &d.sizes4, &d.packet };
+    uint32_t **words[] = { &d.in,   &d.reversed, &d.turned,  &d.ids,   &d.lanes,  &d.lanes64, &d.chased,
+                           &d.bins, &d.largest,  &d.counter, &d.sizes, &d.sizes4, &d.packet };
     for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
         *words[k] = zeroed(N * 4);
     float **reals[] = { &d.x, &d.y, &d.y4 };

@@ -1,11 +1,13 @@
-/* A thousand launches and more with an event behind each and nothing else, so that HIP's batch of commands overflows. */
+/* A thousand launches and more with an event behind each and nothing else, so that HIP's batch of commands
+ * overflows. */
 #include "app.h"
 
 int main(int argc, char **argv)
 {
     app_begin("many_launches", argc, argv, 1100, 64);
     hipFunction_t mul_add = app_kernel("mul_add");
-    uint32_t *data = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n), three = 3, five = 5;
+    uint32_t *data = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n);
+    uint32_t three = 3, five = 5;
     hipStream_t stream = new_stream();
     hipEvent_t event;
 

@@ -1,5 +1,5 @@
-/* Memory that a graph works on: registered host memory, large pageable copies, rectangles, managed memory, memory that the
- * graph allocates itself. */
+/* Memory that a graph works on: registered host memory, large pageable copies, rectangles, managed memory,
+ * memory that the graph allocates itself. */
 #include "app.h"
 
 #define LARGE (2u << 20) /* words: 8 MiB, more than HIP pins at once */
@@ -24,7 +24,8 @@ static void pageable_copies(hipStream_t stream, hipFunction_t mul_add)
 }
 
 /* In-place work on `words`, which host and device both reach. */
-static void shared_words(hipStream_t stream, hipFunction_t mul_add, uint32_t *host, uint32_t *device, const char *kind)
+static void shared_words(hipStream_t stream, hipFunction_t mul_add, uint32_t *host, uint32_t *device,
+                         const char *kind)
 {
     uint32_t three = 3, five = 5;
 
@@ -64,7 +65,8 @@ static void managed_memory(hipStream_t stream, hipFunction_t mul_add)
 
 static void rectangles(hipStream_t stream, hipFunction_t mul_add)
 {
-    uint32_t host[HEIGHT][WIDTH], back[HEIGHT][WIDTH], *device, *moved, n = PITCH * HEIGHT, three = 3, five = 5;
+    uint32_t host[HEIGHT][WIDTH], back[HEIGHT][WIDTH], *device, *moved, n = PITCH * HEIGHT;
+    uint32_t three = 3, five = 5;
     size_t row = WIDTH * sizeof(uint32_t), pitch = PITCH * sizeof(uint32_t);
 
     device = device_words(n);
@@ -89,7 +91,8 @@ static void allocation_nodes(hipStream_t stream, hipFunction_t copy, hipFunction
     uint32_t *in = device_words(app.n), *out = device_words(app.n), *inner, three = 3, five = 5;
     uint32_t *got = host_words(app.n), *want = host_words(app.n);
     hipMemAllocNodeParams memory = {
-        .poolProps = { .allocType = hipMemAllocationTypePinned, .location = { .type = hipMemLocationTypeDevice } },
+        .poolProps = { .allocType = hipMemAllocationTypePinned,
+                       .location = { .type = hipMemLocationTypeDevice } },
         .bytesize = app.n * sizeof(*in),
     };
     hipGraph_t graph;

@@ -6,7 +6,8 @@ int main(int argc, char **argv)
     app_begin("memset_nodes", argc, argv, 5, 4096);
     hipFunction_t add = app_kernel("add"), mul_add = app_kernel("mul_add");
     uint32_t *words = device_words(app.n), *bytes = device_words(app.n), *other = device_words(app.n);
-    uint32_t *out = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n), three = 3, five = 5;
+    uint32_t *out = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n);
+    uint32_t three = 3, five = 5;
     size_t size = app.n * sizeof(*words);
     hipStream_t stream = new_stream();
 

@@ -1,4 +1,4 @@
-/* The NULL stream waits for two busy blocking streams, whichever is later, and blocking streams wait for it. */
+/* The NULL stream waits for two busy blocking streams, whichever is later, and they wait for it. */
 #include "app.h"
 
 int main(int argc, char **argv)

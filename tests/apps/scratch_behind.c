@@ -23,7 +23,8 @@ int main(int argc, char **argv)
 {
     app_begin("scratch_behind", argc, argv, 4, 1024);
     hipFunction_t chase_kernel = app_kernel("chase"), mul_add = app_kernel("mul_add");
-    uint32_t *a = device_words(app.n), *b = device_words(app.n), *c = device_words(app.n), *e = device_words(app.n);
+    uint32_t *a = device_words(app.n), *b = device_words(app.n), *c = device_words(app.n),
+             *e = device_words(app.n);
     uint32_t *got = host_words(app.n), *want = host_words(app.n), three = 3, five = 5;
     hipStream_t stream = new_stream();
 

@@ -1,10 +1,12 @@
-/* A launch behind hipStreamWaitValue32, released by a second stream that writes the value when its slow work is done. */
+/* A launch behind hipStreamWaitValue32, released by a second stream that writes the value when its slow work
+ * is done. */
 #include "app.h"
 
 int main(int argc, char **argv)
 {
     app_begin("stream_value", argc, argv, 5, 1024);
-    hipFunction_t copy = app_kernel("copy"), slow_set = app_kernel("slow_set"), mul_add = app_kernel("mul_add");
+    hipFunction_t copy = app_kernel("copy"), slow_set = app_kernel("slow_set"),
+                  mul_add = app_kernel("mul_add");
     uint32_t *data = device_words(app.n), *out = device_words(app.n), three = 3, five = 5;
     uint32_t *got = host_words(app.n), *want = host_words(app.n);
     hipStream_t stream = new_stream(), writer = new_stream();

@@ -39,8 +39,12 @@ int main(int argc, char **argv)
     hipFunction_t copy = app_kernel("copy"), mul_add = app_kernel("mul_add");
     for (uint32_t t = 0; t < THREADS; t++) {
         struct worker *w = &worker[t];
-        *w = (struct worker){ .id = t, .in = device_words(app.n), .out = device_words(app.n),
-                              .from = pinned_words(app.n), .to = pinned_words(app.n), .stream = new_stream() };
+        *w = (struct worker){ .id = t,
+                              .in = device_words(app.n),
+                              .out = device_words(app.n),
+                              .from = pinned_words(app.n),
+                              .to = pinned_words(app.n),
+                              .stream = new_stream() };
         begin_capture(w->stream);
         LAUNCH(copy, app.n, w->stream, &w->out, &w->in, &app.n);
         LAUNCH(mul_add, app.n, w->stream, &w->out, &three, &w->id, &app.n);

@@ -9,7 +9,9 @@ int main(int argc, char **argv)
     uint32_t *got = host_words(app.n), *want = host_words(app.n);
     hipStream_t stream = new_stream();
     hipGraph_t graph;
-    hipKernelNodeParams change = { .func = mul_add, .gridDim = { BLOCKS(app.n), 1, 1 }, .blockDim = { BLOCK, 1, 1 } };
+    hipKernelNodeParams change = { .func = mul_add,
+                                   .gridDim = { BLOCKS(app.n), 1, 1 },
+                                   .blockDim = { BLOCK, 1, 1 } };
 
     HIP(hipGraphCreate(&graph, 0));
     hipGraphNode_t node = kernel_node(graph, NULL, 0, mul_add, ARGUMENTS(&data[0], &factor, &term, &app.n));

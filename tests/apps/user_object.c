@@ -1,4 +1,5 @@
-/* A user object moved into a graph lives until the last launch of the exec has ended, and is then released once. */
+/* A user object moved into a graph lives until the last launch of the exec has ended, and is then released
+ * once. */
 #include <time.h>
 
 #include "app.h"
@@ -20,7 +21,8 @@ static void destroy(void *data)
 int main(int argc, char **argv)
 {
     app_begin("user_object", argc, argv, 4, 1024);
-    hipFunction_t copy = app_kernel("copy"), slow_set = app_kernel("slow_set"), mul_add = app_kernel("mul_add");
+    hipFunction_t copy = app_kernel("copy"), slow_set = app_kernel("slow_set"),
+                  mul_add = app_kernel("mul_add");
     uint32_t *data = device_words(app.n), *result = pinned_words(app.n), three = 3, five = 5;
     hipStream_t stream = new_stream();
 

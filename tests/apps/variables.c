@@ -1,4 +1,4 @@
-/* Variables of the module, changed by the host and by the kernel between launches of an exec that reads them. */
+/* Variables of the module that an exec reads, changed by host and kernel between its launches. */
 #include "app.h"
 
 static void *variable(const char *name, size_t want)
@@ -15,7 +15,8 @@ int main(int argc, char **argv)
 {
     app_begin("variables", argc, argv, 6, 4096);
     hipFunction_t apply = app_kernel("apply_variables"), mul_add = app_kernel("mul_add");
-    uint32_t *out = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n), three = 3, five = 5;
+    uint32_t *out = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n);
+    uint32_t three = 3, five = 5;
     uint32_t gain = 3, offsets[4] = { 10, 20, 30, 40 }, calls;
     void *gain_at = variable("gain", sizeof(gain)), *offsets_at = variable("offsets", sizeof(offsets));
     void *calls_at = variable("calls", sizeof(calls));

@@ -4,7 +4,8 @@
 int main(int argc, char **argv)
 {
     app_begin("wait_event", argc, argv, 6, 4096);
-    hipFunction_t copy = app_kernel("copy"), slow_set = app_kernel("slow_set"), mul_add = app_kernel("mul_add");
+    hipFunction_t copy = app_kernel("copy"), slow_set = app_kernel("slow_set"),
+                  mul_add = app_kernel("mul_add");
     uint32_t *data = device_words(app.n), *out = device_words(app.n), three = 3, five = 5, zero = 0;
     uint32_t *got = host_words(app.n), *want = host_words(app.n);
     hipStream_t stream = new_stream(), slow = new_stream();
