@@ -436,6 +436,17 @@ _Static_assert(offsetof(struct hsa_agent_s, handle) == 0, "offset of hsa_agent_s
 _Static_assert(sizeof(struct hsa_amd_memory_pool_s) == 8, "size of hsa_amd_memory_pool_s");
 _Static_assert(_Alignof(struct hsa_amd_memory_pool_s) == 8, "alignment of hsa_amd_memory_pool_s");
 _Static_assert(offsetof(struct hsa_amd_memory_pool_s, handle) == 0, "offset of hsa_amd_memory_pool_s.handle");
+_Static_assert(sizeof(struct hsa_amd_pointer_info_s) == 56, "size of hsa_amd_pointer_info_s");
+_Static_assert(_Alignof(struct hsa_amd_pointer_info_s) == 8, "alignment of hsa_amd_pointer_info_s");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, size) == 0, "offset of hsa_amd_pointer_info_s.size");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, type) == 4, "offset of hsa_amd_pointer_info_s.type");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, agentBaseAddress) == 8, "offset of hsa_amd_pointer_info_s.agentBaseAddress");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, hostBaseAddress) == 16, "offset of hsa_amd_pointer_info_s.hostBaseAddress");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, sizeInBytes) == 24, "offset of hsa_amd_pointer_info_s.sizeInBytes");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, userData) == 32, "offset of hsa_amd_pointer_info_s.userData");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, agentOwner) == 40, "offset of hsa_amd_pointer_info_s.agentOwner");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, global_flags) == 48, "offset of hsa_amd_pointer_info_s.global_flags");
+_Static_assert(offsetof(struct hsa_amd_pointer_info_s, registered) == 52, "offset of hsa_amd_pointer_info_s.registered");
 _Static_assert(sizeof(struct hsa_dim3_s) == 12, "size of hsa_dim3_s");
 _Static_assert(_Alignof(struct hsa_dim3_s) == 4, "alignment of hsa_dim3_s");
 _Static_assert(offsetof(struct hsa_dim3_s, x) == 0, "offset of hsa_dim3_s.x");
@@ -504,6 +515,13 @@ _Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL == 15, "val
 _Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE == 16, "value of HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE");
 _Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_LOCATION == 17, "value of HSA_AMD_MEMORY_POOL_INFO_LOCATION");
 _Static_assert((long long)HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE == 18, "value of HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE");
+_Static_assert((long long)HSA_EXT_POINTER_TYPE_UNKNOWN == 0, "value of HSA_EXT_POINTER_TYPE_UNKNOWN");
+_Static_assert((long long)HSA_EXT_POINTER_TYPE_HSA == 1, "value of HSA_EXT_POINTER_TYPE_HSA");
+_Static_assert((long long)HSA_EXT_POINTER_TYPE_LOCKED == 2, "value of HSA_EXT_POINTER_TYPE_LOCKED");
+_Static_assert((long long)HSA_EXT_POINTER_TYPE_GRAPHICS == 3, "value of HSA_EXT_POINTER_TYPE_GRAPHICS");
+_Static_assert((long long)HSA_EXT_POINTER_TYPE_IPC == 4, "value of HSA_EXT_POINTER_TYPE_IPC");
+_Static_assert((long long)HSA_EXT_POINTER_TYPE_RESERVED_ADDR == 5, "value of HSA_EXT_POINTER_TYPE_RESERVED_ADDR");
+_Static_assert((long long)HSA_EXT_POINTER_TYPE_HSA_VMEM == 6, "value of HSA_EXT_POINTER_TYPE_HSA_VMEM");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_0 == 1, "value of HSA_AMD_SDMA_ENGINE_0");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_1 == 2, "value of HSA_AMD_SDMA_ENGINE_1");
 _Static_assert((long long)HSA_AMD_SDMA_ENGINE_2 == 4, "value of HSA_AMD_SDMA_ENGINE_2");
@@ -1032,9 +1050,17 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_memory_pool_free)
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_memory_pool_get_info),
         __typeof__(hsa_status_t(hsa_amd_memory_pool_t, hsa_amd_memory_pool_info_t, void *))),
                "signature of hsa_amd_memory_pool_get_info");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_pointer_info),
+        __typeof__(hsa_status_t(const void *, hsa_amd_pointer_info_t *, void *(*)(size_t), uint32_t *,
+        hsa_agent_t **))),
+               "signature of hsa_amd_pointer_info");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_queue_get_info),
         __typeof__(hsa_status_t(hsa_queue_t *, hsa_queue_info_attribute_t, void *))),
                "signature of hsa_amd_queue_get_info");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_signal_create),
+        __typeof__(hsa_status_t(hsa_signal_value_t, uint32_t, const hsa_agent_t *, uint64_t,
+        hsa_signal_t *))),
+               "signature of hsa_amd_signal_create");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_executable_iterate_agent_symbols),
         __typeof__(hsa_status_t(hsa_executable_t, hsa_agent_t, hsa_status_t (*)(hsa_executable_t, hsa_agent_t,
         hsa_executable_symbol_t, void *), void *))),
@@ -1048,9 +1074,6 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_queue_load_read_index
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_queue_load_write_index_relaxed),
         __typeof__(uint64_t(const hsa_queue_t *))),
                "signature of hsa_queue_load_write_index_relaxed");
-_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_create),
-        __typeof__(hsa_status_t(hsa_signal_value_t, uint32_t, const hsa_agent_t *, hsa_signal_t *))),
-               "signature of hsa_signal_create");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_load_scacquire),
         __typeof__(hsa_signal_value_t(hsa_signal_t))),
                "signature of hsa_signal_load_scacquire");

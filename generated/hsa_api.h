@@ -11,6 +11,7 @@
 #define HSA_VERSION_1_0 1
 struct hsa_agent_s;
 struct hsa_amd_memory_pool_s;
+struct hsa_amd_pointer_info_s;
 struct hsa_dim3_s;
 struct hsa_executable_s;
 struct hsa_executable_symbol_s;
@@ -66,6 +67,16 @@ typedef enum {
     HSA_AMD_MEMORY_POOL_INFO_LOCATION = 17,
     HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE = 18,
 } hsa_amd_memory_pool_info_t;
+
+typedef enum {
+    HSA_EXT_POINTER_TYPE_UNKNOWN = 0,
+    HSA_EXT_POINTER_TYPE_HSA = 1,
+    HSA_EXT_POINTER_TYPE_LOCKED = 2,
+    HSA_EXT_POINTER_TYPE_GRAPHICS = 3,
+    HSA_EXT_POINTER_TYPE_IPC = 4,
+    HSA_EXT_POINTER_TYPE_RESERVED_ADDR = 5,
+    HSA_EXT_POINTER_TYPE_HSA_VMEM = 6,
+} hsa_amd_pointer_type_t;
 
 enum hsa_amd_sdma_engine_id {
     HSA_AMD_SDMA_ENGINE_0 = 1,
@@ -175,6 +186,18 @@ struct hsa_amd_memory_pool_s {
     uint64_t handle;
 };
 typedef struct hsa_amd_memory_pool_s hsa_amd_memory_pool_t;
+struct hsa_amd_pointer_info_s {
+    uint32_t size;
+    hsa_amd_pointer_type_t type;
+    void *agentBaseAddress;
+    void *hostBaseAddress;
+    size_t sizeInBytes;
+    void *userData;
+    hsa_agent_t agentOwner;
+    uint32_t global_flags;
+    bool registered;
+};
+typedef struct hsa_amd_pointer_info_s hsa_amd_pointer_info_t;
 typedef enum hsa_amd_sdma_engine_id hsa_amd_sdma_engine_id_t;
 typedef int64_t hsa_signal_value_t;
 typedef bool (*hsa_amd_signal_handler)(hsa_signal_value_t, void *);

@@ -253,8 +253,12 @@ struct rl_hsa_table {
     hsa_status_t (*hsa_amd_memory_pool_free)(void *ptr);
     hsa_status_t (*hsa_amd_memory_pool_get_info)(hsa_amd_memory_pool_t memory_pool,
             hsa_amd_memory_pool_info_t attribute, void *value);
+    hsa_status_t (*hsa_amd_pointer_info)(const void *ptr, hsa_amd_pointer_info_t *info,
+            void *(*alloc)(size_t), uint32_t *num_agents_accessible, hsa_agent_t **accessible);
     hsa_status_t (*hsa_amd_queue_get_info)(hsa_queue_t *queue, hsa_queue_info_attribute_t attribute,
             void *value);
+    hsa_status_t (*hsa_amd_signal_create)(hsa_signal_value_t initial_value, uint32_t num_consumers,
+            const hsa_agent_t *consumers, uint64_t attributes, hsa_signal_t *signal);
     hsa_status_t (*hsa_executable_iterate_agent_symbols)(hsa_executable_t executable, hsa_agent_t agent,
             hsa_status_t (*callback)(hsa_executable_t, hsa_agent_t, hsa_executable_symbol_t, void *),
             void *data);
@@ -262,8 +266,6 @@ struct rl_hsa_table {
             hsa_executable_symbol_info_t attribute, void *value);
     uint64_t (*hsa_queue_load_read_index_scacquire)(const hsa_queue_t *queue);
     uint64_t (*hsa_queue_load_write_index_relaxed)(const hsa_queue_t *queue);
-    hsa_status_t (*hsa_signal_create)(hsa_signal_value_t initial_value, uint32_t num_consumers,
-            const hsa_agent_t *consumers, hsa_signal_t *signal);
     hsa_signal_value_t (*hsa_signal_load_scacquire)(hsa_signal_t signal);
     void (*hsa_signal_store_relaxed)(hsa_signal_t signal, hsa_signal_value_t value);
     hsa_status_t (*hsa_system_get_major_extension_table)(uint16_t extension, uint16_t version_major,
