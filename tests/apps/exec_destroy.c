@@ -1,5 +1,5 @@
 /* An exec destroyed while its launch is queued behind a slow kernel; the next exec gets its memory and often
- * its handle. */
+ * its handle (C029, C044). */
 #include "app.h"
 
 static hipGraphExec_t make(hipStream_t stream, hipFunction_t mul_add, uint32_t *data, uint32_t factor)

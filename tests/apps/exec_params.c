@@ -1,4 +1,4 @@
-/* Parameters of an exec changed between launches: kernel, memset and copy nodes, and nodes switched off. */
+/* Parameters of an exec changed between launches: kernel, memset, copy; nodes switched off (C003). */
 #include "app.h"
 
 int main(int argc, char **argv)

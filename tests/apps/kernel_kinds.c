@@ -1,5 +1,5 @@
 /* Every kind of kernel in one exec: struct argument, hidden sizes, static and dynamic local memory, atomics,
- * a 3-D grid, both wave sizes, the dispatch pointer, scratch, and code object version 4. */
+ * a 3-D grid, both wave sizes, the dispatch pointer, scratch, and code object version 4 (C008). */
 #include "../../softgpu/kernels/arguments.h"
 
 #include "app.h"

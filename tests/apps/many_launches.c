@@ -1,5 +1,5 @@
 /* A thousand launches and more with an event behind each and nothing else, so that HIP's batch of commands
- * overflows. */
+ * overflows (C040). */
 #include "app.h"
 
 int main(int argc, char **argv)

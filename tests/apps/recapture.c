@@ -1,5 +1,5 @@
 /* As llama.cpp does: capture again for each token, destroy the old graph before the capture ends, update the
- * exec or, when the update is refused, instantiate again. */
+ * exec or, when the update is refused, instantiate again (C012, C013). */
 #include "app.h"
 
 int main(int argc, char **argv)

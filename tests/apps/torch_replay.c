@@ -1,5 +1,5 @@
 /* As PyTorch does: several captures on a side stream, AutoFreeOnLaunch, the graph destroyed at once, replays
- * on other streams, inputs copied into place on the replaying stream. */
+ * on other streams, inputs copied into place on the replaying stream (C012). */
 #include "app.h"
 
 #define GRAPHS 3
