@@ -1,4 +1,4 @@
-/* Memset nodes of every width, replayed after other work has used HIP's argument and pattern memory (C031). */
+/* Memset nodes of every width, replayed after other work used HIP's argument and pattern memory (C031). */
 #include "app.h"
 
 int main(int argc, char **argv)
