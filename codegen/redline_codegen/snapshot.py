@@ -34,6 +34,8 @@ def from_text(text: str, path: Path) -> Api:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"Not a snapshot: {error.msg}.", path, error.lineno) from None
+    except RecursionError:
+        raise InputError("Not a snapshot: it is nested too deeply.", path) from None
     if not isinstance(document, dict) or "schema" not in document:
         raise InputError("Not a snapshot: it has no `schema`.", path)
     if document["schema"] != SCHEMA:
@@ -42,9 +44,9 @@ def from_text(text: str, path: Path) -> Api:
         )
     try:
         parts = {name: _read_part(document[name]) for name in ("hip", "hsa") if name in document}
-        api = Api(document["release"], document["hip_version"], parts)
-        if "hip" not in parts or not isinstance(api.release, str) or not isinstance(api.hip_version, str):
-            raise InputError("Not a complete snapshot: `hip`, `release` or `hip_version` is missing.", path)
+        api = Api(_text(document["release"]), _text(document["hip_version"]), parts)
+        if "hip" not in parts:
+            raise InputError("Not a complete snapshot: `hip` is missing.", path)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"Not a complete snapshot: {type(error).__name__} at {error}.", path) from None
     return api
@@ -111,44 +113,50 @@ def _read_part(document: dict[str, Any]) -> Part:
     library = document.get("library")
     return Part(
         {name: _read_function(name, f) for name, f in document["functions"].items()},
-        dict(document["typedefs"]),
+        {name: _text(text) for name, text in document["typedefs"].items()},
         {name: _read_enum(name, e) for name, e in document["enums"].items()},
         {name: _read_record(name, r) for name, r in document["records"].items()},
-        {name: int(value) for name, value in document["constants"].items()},
-        dict(document["renames"]),
-        _read_library(library) if library else None,
+        {name: _number(value) for name, value in document["constants"].items()},
+        {name: _text(text) for name, text in document["renames"].items()},
+        None if library is None else _read_library(library),
     )
 
 
 def _read_function(name: str, document: dict[str, Any]) -> Function:
-    parameters = tuple(Parameter(parameter, type_text) for type_text, parameter in document["parameters"])
-    return Function(name, document["returns"], parameters, document["header"])
+    parameters = tuple(
+        Parameter(_text(parameter), _text(type_text)) for type_text, parameter in document["parameters"]
+    )
+    return Function(name, _text(document["returns"]), parameters, _text(document["header"]))
 
 
 def _read_enum(name: str, document: dict[str, Any]) -> Enum:
-    return Enum(name, document["tagged"], tuple((key, int(value)) for key, value in document["enumerators"]))
+    enumerators = tuple((_text(key), _number(value)) for key, value in document["enumerators"])
+    return Enum(name, _truth(document["tagged"]), enumerators)
 
 
 def _read_record(name: str, document: dict[str, Any]) -> Record:
-    return Record(
-        name,
-        document["kind"],
-        document["tagged"],
-        document.get("size"),
-        document.get("alignment"),
-        _read_fields(document.get("fields", [])),
-    )
+    kind, tagged = _text(document["kind"]), _truth(document["tagged"])
+    if "fields" not in document:
+        return Record(name, kind, tagged, None, None, ())
+    size, alignment = _number(document["size"]), _number(document["alignment"])
+    return Record(name, kind, tagged, size, alignment, _read_fields(document["fields"]))
 
 
 def _read_fields(listed: list[dict[str, Any]]) -> tuple[Field, ...]:
     fields = []
     for document in listed:
-        inline = document.get("inline")
-        body = (
-            Record("", inline["kind"], False, None, None, _read_fields(inline["fields"])) if inline else None
-        )
+        offset, bits, inline = document["offset"], document.get("bits"), document.get("inline")
+        body = None
+        if inline is not None:
+            body = Record("", _text(inline["kind"]), False, None, None, _read_fields(inline["fields"]))
         fields.append(
-            Field(document["name"], document["type"], document["offset"], document.get("bits"), body)
+            Field(
+                _text(document["name"]),
+                _text(document["type"]),
+                None if offset is None else _number(offset),
+                None if bits is None else _number(bits),
+                body,
+            )
         )
     return tuple(fields)
 
@@ -160,8 +168,26 @@ def _read_library(document: dict[str, Any]) -> Library:
         if not match:
             raise ValueError(f"symbol {text!r}")
         symbols.append(Symbol(match.group(1), match.group(3), match.group(2) == "@@"))
-    nodes = {name: tuple(parents) for name, parents in document["nodes"].items()}
-    return Library(document["soname"], nodes, tuple(symbols))
+    nodes = {name: tuple(map(_text, parents)) for name, parents in document["nodes"].items()}
+    return Library(_text(document["soname"]), nodes, tuple(symbols))
+
+
+def _text(value: Any) -> str:
+    return str(_of(str, value))
+
+
+def _number(value: Any) -> int:
+    return int(_of(int, value))
+
+
+def _truth(value: Any) -> bool:
+    return bool(_of(bool, value))
+
+
+def _of(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{value!r}, which is no {kind.__name__}")
+    return value
 
 
 class _Writer:

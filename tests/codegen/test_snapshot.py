@@ -53,6 +53,7 @@ def test_text_and_model_are_inverse(release: str) -> None:
     [
         ("{", "Not a snapshot"),
         ("[]", "no `schema`"),
+        ("[" * 100_000, "nested too deeply"),
         ("{}", "no `schema`"),
         ('{"schema": 99}', "schema 99"),
         ('{"schema": 1}', "Not a complete snapshot"),
@@ -65,6 +66,32 @@ def test_corrupt_snapshot_is_one_sentence(text: str, complaint: str) -> None:
         from_text(text, Path("api/rocm-1.json"))
     assert str(caught.value).startswith("api/rocm-1.json:")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("release",),
+        ("hip", "functions", "hipMalloc", "returns"),
+        ("hip", "functions", "hipMalloc", "parameters", 0, 1),
+        ("hip", "typedefs", "hipEvent_t"),
+        ("hip", "enums", "hipGraphNodeType", "enumerators", 0, 1),
+        ("hip", "records", "dim3", "size"),
+        ("hip", "records", "dim3", "fields", 0, "offset"),
+        ("hip", "constants", "hipStreamNonBlocking"),
+        ("hip", "library", "nodes", "hip_4.3", 0),
+    ],
+)
+@pytest.mark.parametrize("wrong", ['["a"]', "NaN"])
+def test_value_of_a_wrong_type_is_one_sentence(place: tuple[str | int, ...], wrong: str) -> None:
+    document = json.loads((ROOT / "api" / "rocm-7.2.4.json").read_text())
+    holder = document
+    for key in place[:-1]:
+        holder = holder[key]
+    assert isinstance(place[-1], int) or place[-1] in holder
+    holder[place[-1]] = json.loads(wrong)
+    with pytest.raises(InputError, match="Not a complete snapshot: TypeError"):
+        from_text(json.dumps(document), Path("x"))
 
 
 def test_every_truncation_is_refused_or_the_same(project: Path) -> None:
