@@ -32,6 +32,10 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"redline-codegen: {place}{error.strerror}.", file=sys.stderr)
+        return 1
 
 
 def run_generate(arguments: argparse.Namespace) -> int:

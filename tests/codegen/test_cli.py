@@ -147,3 +147,14 @@ def test_compiler_that_is_absent_is_named(
     assert shutil.which("no-such-compiler") is None
     assert main(["generate", "--root", str(project), "--header", str(tmp_path / "include")]) == 1
     assert "no-such-compiler" in capsys.readouterr().err
+
+
+def test_output_that_cannot_be_written_is_one_sentence(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(project / "generated")
+    (project / "generated").touch()
+    assert main(["generate", "--root", str(project)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("redline-codegen: ") and str(project / "generated") in error
+    assert error.count("\n") == 1
