@@ -131,7 +131,7 @@ def shims(api: Api, policy: Policy, library: str) -> list[Shim]:
 
 
 def natives(api: Api, policy: Policy) -> list[Native]:
-    """What the runtime can call: the classed functions that this release declares, and `called` ones."""
+    """What the runtime can call: the functions with a class and the `called` ones that this release declares."""
     table = []
     for entry in policy.entries.values():
         function = find_function(policy, entry, api)
@@ -139,9 +139,10 @@ def natives(api: Api, policy: Policy) -> list[Native]:
             node = _require_library(api, entry.library).get(entry.name, "")
             table.append(Native(function, entry.library, node, entry.shimmed and bool(node)))
     for name in policy.called:
-        library = next(lib for lib, part in api.parts.items() if name in part.functions)
-        node = _require_library(api, library).get(name, "")
-        table.append(Native(api.parts[library].functions[name], library, node, False))
+        for library, part in api.parts.items():
+            if name in part.functions:
+                node = _require_library(api, library).get(name, "")
+                table.append(Native(part.functions[name], library, node, False))
     return table
 
 

@@ -5,6 +5,7 @@ Loading checks the file's own shape; `check_policy` checks it against an API. Bo
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -118,8 +119,9 @@ def load_policy(path: Path) -> Policy:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise InputError(f"Not YAML: {error.problem}.", path, line) from None
-    except yaml.YAMLError as error:
-        raise InputError(f"Not YAML: {error}.", path) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"Not YAML: {error.reason}.", path, line) from None
     return _Reader(path).policy(root)
 
 
@@ -149,6 +151,8 @@ class _Reader:
             name_text = self._text(node, "a called function")
             if name_text in entries:
                 raise self._error(f"{name_text} has a class, so it need not stand in `called`", node)
+            if name_text in called:
+                raise self._error(f"`called` has {name_text} twice, first at line {called[name_text]}", node)
             called[name_text] = _line(node)
         acknowledged = [
             self._acknowledgement(node) for node in self._sequence(keys.get("acknowledged"), "acknowledged")
@@ -159,12 +163,17 @@ class _Reader:
         keys = self._mapping(node, name.value, {"class", "library", "effects", "handler", "why"})
         policy_class = self._choice(self._required(node, keys, "class", name.value), "class", CLASSES)
         library = self._choice(keys["library"], "library", LIBRARIES) if "library" in keys else "hip"
-        effects = tuple(self._effect(item) for item in self._sequence(keys.get("effects"), "effects"))
+        effects: list[Effect] = []
+        for item in self._sequence(keys.get("effects"), "effects"):
+            effect = self._effect(item)
+            if any((e.object, e.parameter) == (effect.object, effect.parameter) for e in effects):
+                raise self._error(f"{name.value} has two effects on `{effect.parameter}`", item)
+            effects.append(effect)
         why = self._text(self._required(node, keys, "why", name.value), "why")
         handler = self._text(keys["handler"], "handler") if "handler" in keys else None
         if handler is not None and not re.fullmatch(r"rl_[a-z0-9_]+", handler):
             raise self._error(
-                f"handler `{handler}` is not a name of the runtime, rl_ and small letters", keys["handler"]
+                f"handler {handler!r} is not a name of the runtime, rl_ and small letters", keys["handler"]
             )
         strongest = max(
             (CLASSES.index("create-record" if e.makes else "invalidate") for e in effects), default=0
@@ -174,7 +183,9 @@ class _Reader:
                 f"{name.value} is classed {policy_class}, but its strongest effect is {CLASSES[strongest]}",
                 keys["class"],
             )
-        return Entry(name.value, library, policy_class, effects, handler, " ".join(why.split()), _line(name))
+        return Entry(
+            name.value, library, policy_class, tuple(effects), handler, " ".join(why.split()), _line(name)
+        )
 
     def _effect(self, node: yaml.Node) -> Effect:
         keys = self._mapping(node, "an effect", {"record", "out", "owner", "subject", "parameter"})
@@ -207,8 +218,8 @@ class _Reader:
         why = self._text(self._required(node, keys, "why", "an acknowledgement"), "why")
         until = None
         if "until" in keys:
-            until = keys["until"].value
-            if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", str(until)):
+            until = str(keys["until"].value)
+            if not _is_date(until):
                 raise self._error("`until` must be a date like 2027-01-31", keys["until"])
         return Acknowledgement(fingerprint, why, until, _line(node))
 
@@ -277,6 +288,13 @@ class _Reader:
         return InputError(f"{shown}.", self.path, _line(node))
 
 
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
@@ -300,9 +318,11 @@ def check_policy(policy: Policy, api: Api, snapshots: list[Api]) -> None:
                 f"{entry.name} is declared by no header of any known release.", policy.path, entry.line
             )
     for name, line in policy.called.items():
-        if not any(name in part.functions for part in api.parts.values()):
+        if not any(name in part.functions for known in (api, *snapshots) for part in known.parts.values()):
             raise InputError(
-                f"{name} is called by the runtime, but no header declares it.", policy.path, line
+                f"{name} is called by the runtime, but no header of any known release declares it.",
+                policy.path,
+                line,
             )
     for name in policy.declared:
         if name not in policy.entries:
@@ -315,18 +335,19 @@ def check_policy(policy: Policy, api: Api, snapshots: list[Api]) -> None:
 
 def _check_effect(policy: Policy, entry: Entry, effect: Effect, function: Function) -> None:
     types = {parameter.name: parameter.type for parameter in function.parameters}
-    wanted = HANDLES[effect.object] + (" *" if effect.makes else "")
-    for name, type_wanted in ((effect.parameter, wanted), (effect.owner, None)):
-        if name is None:
-            continue
+    what = f"gives out a {effect.object}" if effect.makes else f"names a {effect.object}"
+    handle = HANDLES[effect.object] + (" *" if effect.makes else "")
+    expected: list[tuple[str, str, tuple[str, ...]]] = [(effect.parameter, what, (handle,))]
+    if effect.owner:
+        owners = tuple(HANDLES.values()) if effect.object == "graph" else (HANDLES["graph"],)
+        expected.append((effect.owner, f"makes a {effect.object} of it", owners))
+    for name, what, wanted in expected:
         if name not in types:
             message = f"{entry.name} has no parameter `{name}`: {function.signature}."
             raise InputError(message, policy.path, effect.line)
-        if type_wanted and types[name] != type_wanted:
-            what = f"gives out a {effect.object}" if effect.makes else f"names a {effect.object}"
-            message = (
-                f"{entry.name}: `{name}` is `{types[name]}`, but an effect that {what} needs `{type_wanted}`."
-            )
+        if types[name] not in wanted:
+            needed = " or ".join(f"`{text}`" for text in wanted)
+            message = f"{entry.name}: `{name}` is `{types[name]}`, but an effect that {what} needs {needed}."
             raise InputError(message, policy.path, effect.line)
 
 

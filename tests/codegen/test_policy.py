@@ -73,8 +73,23 @@ def policy_file(tmp_path: Path) -> Callable[[str], Path]:
         (GOOD, GOOD + "declared:\n  f: 'int g(void)'\n", 10, "not a prototype of f"),
         (GOOD, GOOD + "declared:\n  f: 'int f('\n", 10, "not a prototype of f"),
         (GOOD, GOOD + "called:\n  - hipGraphCreate\n", 10, "has a class"),
+        (GOOD, GOOD + "called:\n  - hipFree\n  - hipFree\n", 11, "hipFree twice, first at line 10"),
+        (
+            "    why: It",
+            "      - {subject: graph, parameter: pGraph}\n    why: It",
+            8,
+            "two effects on `pGraph`",
+        ),
+        ("It makes", "It \x07 makes", 8, "control characters are not allowed"),
+        ("    why: It", '    handler: "rl_x\\n"\n    why: It', 8, "not a name of the runtime"),
         (GOOD, GOOD + "acknowledged:\n  - why: x\n", 10, "has no `fingerprint`"),
         (GOOD, GOOD + "acknowledged:\n  - {fingerprint: a, why: b, until: soon}\n", 10, "must be a date"),
+        (
+            GOOD,
+            GOOD + "acknowledged:\n  - {fingerprint: a, why: b, until: 2027-02-30}\n",
+            10,
+            "must be a date",
+        ),
     ],
 )
 def test_mistake_is_one_sentence_with_its_line(
@@ -103,6 +118,7 @@ def test_mistake_is_one_sentence_with_its_line(
             "needs",
         ),
         ("        out: pGraph", "        out: pGraph\n        owner: parent", 6, "no parameter `parent`"),
+        ("        out: pGraph", "        out: pGraph\n        owner: flags", 6, "`flags` is `unsigned int`"),
         ("hipGraphCreate:", "hipGraphCraete:", 3, "declared by no header"),
     ],
 )
