@@ -101,7 +101,7 @@ def test_gate_and_report_follow_the_policy_file(project: Path, capsys: pytest.Ca
     assert {f["fingerprint"] for f in settled} == {f.fingerprint for f in unsafe()}
     assert {f["acknowledged"]["until"] for f in settled} == {"2999-01-01"}
     assert main(arguments) == 0
-    assert "acknowledged (3)" in capsys.readouterr().out
+    assert f"acknowledged ({len(unsafe())})" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_suggested_yaml_loads_once_a_human_has_written_why(
     printed = capsys.readouterr().out
     assert "  hipGetDriverEntryPoint_spt:\n    class: passthrough\n" in printed
     assert "The per-thread form of hipGetDriverEntryPoint" in printed
-    assert printed.count('why: ""') == 3
+    assert printed.count('why: ""') == len(unsafe())
     entries, acknowledgements = printed.split("\nacknowledged:\n")
     merged = reduced.replace("\ndeclared:\n", "\n" + entries.split("entry_points:\n")[1] + "\ndeclared:\n")
     path.write_text(merged.replace("acknowledged: []", "acknowledged:\n" + acknowledgements))

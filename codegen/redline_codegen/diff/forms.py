@@ -42,7 +42,8 @@ def to_text(reviewed: Review, root: Path) -> str:
             lines += _by_rule(found) if severity == Severity.NOTE else _leaves(blocks(found))
     if reviewed.settled:
         settled = [finding for finding in reviewed.findings if finding.fingerprint in reviewed.settled]
-        lines += [f"acknowledged ({len(settled)})", *(_acknowledged(f, reviewed) for f in settled), ""]
+        told = [_acknowledged(finding, reviewed) for finding in settled]
+        lines += [f"acknowledged ({len(settled)})", *_wrapped(told), ""]
     if comparison.not_checkable:
         lines += ["not checkable", *_wrapped(comparison.not_checkable), ""]
     lines += [f"{reviewed.policy.path}:{problem.line}: {problem.sentence}" for problem in reviewed.problems]
@@ -113,7 +114,7 @@ def _listed(names: list[str]) -> str:
 def _acknowledged(finding: Finding, reviewed: Review) -> str:
     given = reviewed.settled[finding.fingerprint]
     until = f" (until {given.until})" if given.until else ""
-    return f"  {finding.fingerprint}  {finding.rule} {finding.entity}: {' '.join(given.why.split())}{until}"
+    return f"{finding.fingerprint}  {finding.rule} {finding.entity}: {' '.join(given.why.split())}{until}"
 
 
 def to_oneline(reviewed: Review, root: Path) -> str:

@@ -54,7 +54,10 @@ def read_side(argument: str, root: Path) -> Side:
             raise InputError("There is no generated/hip_api.h that says what it was made from.", root)
         path = snapshot_path(root, release)
         if not path.is_file():
-            raise InputError(f"generated/ was made from ROCm {release}, whose snapshot is missing.", path)
+            raise InputError(
+                "The snapshot of what generated/ was made from is missing; `redline-codegen snapshot` writes one.",
+                path,
+            )
         return Side(read_snapshot(path), argument)
     if argument == "installed":
         installation = find_installation(None, None, root, dict(os.environ))

@@ -88,7 +88,7 @@ def effects_of(function: Function, chosen: str) -> list[list[str]]:
 
 
 def _acknowledgement(finding: Finding) -> list[str]:
-    change = "; ".join(finding.details) or f"{finding.old} -> {finding.new or 'gone'}"
+    change = "; ".join(finding.details) or finding.hint or f"{finding.old} -> {finding.new or 'gone'}"
     text = f"{finding.rule} {finding.entity}: {change}. {finding.meaning}"
     comment = textwrap.wrap(text, 106, initial_indent="  # ", subsequent_indent="  # ")
     return [*comment, f"  - fingerprint: {_quoted(finding.fingerprint)}", '    why: ""']

@@ -1,0 +1,87 @@
+"""Refreshes docs/upgrade.md: a block that begins with `$ command` gets what the command prints now.
+
+The day is the one before the upgrade: a project generated from 6.4.3, with 7.2.4 in build/rocm.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from redline_codegen.cli import main
+from redline_codegen.emit import write_atomically
+from redline_codegen.snapshot import read_snapshot
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "upgrade.md"
+OLD, NEW = "6.4.3", "7.2.4"
+COMMANDS = {
+    "redline-codegen diff --notice": ["diff", "--notice"],
+    "redline-codegen diff": ["diff"],
+    "make generate": ["generate"],
+    "redline-codegen diff --suggest": ["diff", "--suggest"],
+}
+ACKNOWLEDGED = re.compile(r"^```yaml\n(acknowledged:\n.*?)^```$", re.MULTILINE | re.DOTALL)
+TALLY = re.compile(r"(?<=^\$ redline-codegen diff \| tail -1\n).*\n", re.MULTILINE)
+
+
+def day_before(folder: Path) -> None:
+    """Makes `folder` a project that was generated from the old release."""
+    for name in ("api", "templates", "generated", "docs", "runtime"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "policies.yaml", folder)
+    (folder / "build").mkdir()
+    (folder / "build" / "rocm").symlink_to(ROOT / "build" / "rocm")
+    header = folder / "generated" / "hip_api.h"
+    text = header.read_text()
+    versions = (read_snapshot(ROOT / "api" / f"rocm-{release}.json").hip_version for release in (OLD, NEW))
+    old_version, new_version = versions
+    header.write_text(text.replace(f'"{NEW}"', f'"{OLD}"').replace(f'"{new_version}"', f'"{old_version}"'))
+
+
+def printed(arguments: list[str], folder: Path) -> str:
+    """What the command prints, run in `folder`."""
+    out, before = io.StringIO(), Path.cwd()
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            main([*arguments, "--root", "."])
+    finally:
+        os.chdir(before)
+    return out.getvalue()
+
+
+def acknowledge(page: str, folder: Path) -> None:
+    """Writes the page's acknowledgements into the policy."""
+    found = ACKNOWLEDGED.search(page)
+    assert found
+    path = folder / "policies.yaml"
+    path.write_text(
+        re.sub(r"^acknowledged:.*\Z", lambda _: found.group(1), path.read_text(), flags=re.M | re.S)
+    )
+
+
+def refreshed(page: str) -> str:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        day_before(folder)
+        for shown, arguments in COMMANDS.items():
+            block = re.compile(rf"(?<=^```\n\$ {re.escape(shown)}\n).*?(?=^```$)", re.M | re.S)
+            text = printed(arguments, folder)
+            found = block.search(page)
+            assert found, shown
+            page = page[: found.start()] + text + page[found.end() :]
+        acknowledge(page, folder)
+        tally = printed(["diff"], folder).splitlines()[-1]
+        return TALLY.sub(lambda _: f"{tally}\n", page)
+
+
+if __name__ == "__main__":
+    write_atomically(PAGE, refreshed(PAGE.read_text()))
+    sys.exit(0)
