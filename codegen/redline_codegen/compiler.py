@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import struct
 import subprocess
@@ -29,16 +30,14 @@ FOR_PYCPARSER = [
 ]
 
 
-def find_compiler() -> str:
-    """The C compiler: `CC` if set, else cc, gcc or clang."""
-    chosen = os.environ.get("CC")
-    candidates = [chosen] if chosen else ["cc", "gcc", "clang"]
-    for candidate in candidates:
-        if shutil.which(candidate):
-            return candidate
-    raise InputError(
-        f"No C compiler found (looked for {', '.join(candidates)}); install gcc or clang or set CC."
-    )
+def find_compiler() -> list[str]:
+    """The C compiler's command: `CC` if set, which may hold arguments, else cc, gcc or clang."""
+    chosen = shlex.split(os.environ.get("CC", ""))
+    for command in [chosen] if chosen else [["cc"], ["gcc"], ["clang"]]:
+        if shutil.which(command[0]):
+            return command
+    looked_for = chosen[0] if chosen else "cc, gcc, clang"
+    raise InputError(f"No C compiler found (looked for {looked_for}); install gcc or clang or set CC.")
 
 
 def preprocess(includes: list[str], include_folders: list[Path]) -> str:
@@ -71,7 +70,7 @@ def evaluate(includes: list[str], include_folders: list[Path], expressions: list
 
 
 def _run(arguments: list[str], source: str) -> bytes:
-    command = [find_compiler(), *arguments]
+    command = [*find_compiler(), *arguments]
     done = subprocess.run(
         command, input=source.encode(), capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"}
     )

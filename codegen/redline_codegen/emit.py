@@ -349,6 +349,6 @@ def write_atomically(path: Path, text: str) -> None:
 
 def read_text(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         return None

@@ -70,7 +70,16 @@ def api_of(installation: Installation, snapshots: list[Api]) -> Api:
         if name in parts:
             known = twin.parts[name].library if twin and name in twin.parts else None
             parts[name] = replace(parts[name], library=read_library(path) if path else known)
+    if installation.hip_library and parts["hip"].library:
+        _refuse_foreign(installation.hip_library, parts["hip"].library.soname, version)
     return Api(release, version, parts)
+
+
+def _refuse_foreign(path: Path, soname: str, version: str) -> None:
+    """The library of another release would give its version nodes, silently, to this header's functions."""
+    wanted = f"libamdhip64.so.{version.partition('.')[0]}"
+    if soname != wanted:
+        raise InputError(f"This is {soname}, but the header is that of HIP {version}, {wanted}.", path)
 
 
 def find_installation(
@@ -139,6 +148,7 @@ def _given(header: Path | None, library: Path | None, origin: str) -> Installati
                 "No include/hip/hip_runtime_api.h was found above the library; give --header.", library
             )
         header = prefix / "include" / HEADER
+    header = Path(os.path.abspath(header))  # `hip_runtime_api.h` and `.` have folders above them too
     include = header if (header / HEADER).is_file() else header.parent.parent
     if not (include / HEADER).is_file():
         raise InputError(

@@ -120,7 +120,7 @@ def _library(root: Path) -> ctypes.CDLL:
         with tempfile.TemporaryDirectory(dir=output.parent) as folder:
             made = Path(folder) / output.name
             command = [
-                find_compiler(),
+                *find_compiler(),
                 "-std=gnu11",
                 "-O2",
                 "-fPIC",

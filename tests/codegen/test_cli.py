@@ -35,6 +35,12 @@ def test_check_prints_a_line_diff_and_writes_nothing(
     assert contents(project) == before
 
 
+def test_check_sees_changed_line_ends(project: Path) -> None:
+    shims = project / "generated" / "shims_hip.c"
+    shims.write_bytes(shims.read_bytes().replace(b"\n", b"\r\n"))
+    assert main(["check", "--root", str(project)]) == 1
+
+
 def test_explain_says_all_that_is_known(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "hipGraphAddKernelNode", "--json", "--root", str(project)]) == 0
     facts = json.loads(capsys.readouterr().out)

@@ -78,3 +78,9 @@ def test_line_ends_bom_and_a_missing_last_newline_change_nothing(tmp_path: Path)
     assert read(tmp_path / "a", "\ufeff" + DECLARED.rstrip().replace("\n", "\r\n")) == read(
         tmp_path / "b", DECLARED
     )
+
+
+def test_compiler_may_have_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "env cc -DHIP_SIZE=5")
+    part = read(tmp_path, "struct hipSized { char text[HIP_SIZE]; };\nint hipF(void);\n")
+    assert part.records["hipSized"].size == 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import ROOT, include_folder, real_library
 from redline_codegen import inputs
 from redline_codegen.errors import InputError
 from redline_codegen.inputs import Installation, find_installation, read_api
@@ -51,6 +52,23 @@ def test_header_is_found_above_a_library(tmp_path: Path) -> None:
     prefix = install(tmp_path / "rocm")
     installation = find_installation(None, prefix / "lib" / "libamdhip64.so.7", tmp_path, {})
     assert installation and installation.include == prefix / "include"
+
+
+@pytest.mark.parametrize(("folder", "header"), [("include", "."), ("include/hip", "hip_runtime_api.h")])
+def test_header_may_be_given_from_within_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, header: str
+) -> None:
+    prefix = install(tmp_path / "rocm")
+    monkeypatch.chdir(prefix / folder)
+    installation = found(tmp_path, {}, Path(header))
+    assert installation.include == prefix / "include"
+    assert installation.hip_library == prefix / "lib" / "libamdhip64.so.7"
+
+
+def test_library_of_another_release_is_refused() -> None:
+    header, library = include_folder("7.2.4"), real_library("6.4.3")
+    with pytest.raises(InputError, match=r"libamdhip64\.so\.6, but the header is that of HIP 7\.2"):
+        read_api(header, library, ROOT, {})
 
 
 def test_newest_fetched_release_with_a_library_is_used(tmp_path: Path) -> None:
