@@ -18,10 +18,12 @@ softgpu: $(SOFTGPU_BUILD)/libsoftgpu.so $(SOFTGPU_BUILD)/libsoftgpu_preload.so \
 	$(SOFTGPU_TARGETS:%=$(SOFTGPU_BUILD)/topology/%-1-2/generation_id)
 
 $(SOFTGPU_BUILD)/libsoftgpu.so: $(SOFTGPU_MODEL_OBJECTS)
-	$(SOFTGPU_CC) $(SOFTGPU_LINK) -o $@ $^ -lm
+	$(SOFTGPU_CC) $(SOFTGPU_LINK) -o $@.new $^ -lm
+	@mv $@.new $@
 
 $(SOFTGPU_BUILD)/libsoftgpu_preload.so: $(SOFTGPU_PRELOAD_OBJECTS)
-	$(SOFTGPU_CC) $(SOFTGPU_LINK) -o $@ $^ -ldl
+	$(SOFTGPU_CC) $(SOFTGPU_LINK) -o $@.new $^ -ldl
+	@mv $@.new $@
 
 $(SOFTGPU_BUILD)/obj/%.o: softgpu/%.c
 	@mkdir -p $(@D)

@@ -50,13 +50,16 @@ static void install(int number)
     pthread_mutex_unlock(&lock);
 }
 
+void sg_fault_prepare(void)
+{
+    install(SIGSEGV);
+    install(SIGBUS);
+}
+
 int sg_fault_guard(void (*function)(void *), void *argument, uint64_t *address)
 {
     struct guard here = {.address = 0};
-
-    install(SIGSEGV);
-    install(SIGBUS);
-    int number = sigsetjmp(here.back, 1);
+    int number = sigsetjmp(here.back, 0); /* the handler blocks no signal, so there is no mask to restore */
 
     if (!number) {
         guard = &here;

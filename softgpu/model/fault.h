@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* Puts the handler in front of whatever the application has set; cheap, to be called now and then. */
+void sg_fault_prepare(void);
+
 /* 0 when `function` returned, else the signal, with the faulting address in `address`. */
 int sg_fault_guard(void (*function)(void *), void *argument, uint64_t *address);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "fault.h"
 #include "host.h"
 #include "image.h"
 #include "kfd.h"
@@ -39,7 +40,7 @@ static void raise_error(struct sg_queue *queue, enum sg_queue_error error)
     struct sg_signal *signal = (struct sg_signal *)queue->hsa->inactive_signal;
 
     queue->failed = true;
-    if (!signal || queue->raised)
+    if (!signal || queue->raised || !sg_memory_mapped((uint64_t)signal, sizeof *signal))
         return;
     queue->raised = error;
     queue->raised_ns = sg_now_ns();
@@ -64,7 +65,7 @@ static bool told(const struct sg_queue *queue)
 {
     const struct sg_signal *signal = (const struct sg_signal *)queue->hsa->inactive_signal;
 
-    return !queue->raised || atomic_load(&signal->value) != queue->raised ||
+    return !queue->raised || queue->lost || atomic_load(&signal->value) != queue->raised ||
            sg_now_ns() - queue->raised_ns > TELL_NS;
 }
 
@@ -78,17 +79,46 @@ bool sg_queue_told(const struct sg_queue *queue)
     return true;
 }
 
+struct visit {
+    struct sg_queue *queue;
+    struct sg_pass pass;
+};
+
+static void step(void *argument)
+{
+    struct visit *visit = argument;
+
+    visit->queue->class->step(visit->queue, &visit->pass);
+}
+
+/* Packets, signals and rings are the application's memory: it may be gone at any time. */
+static void step_safely(struct visit *visit)
+{
+    struct sg_queue *queue = visit->queue;
+    char place[256], text[512];
+    uint64_t address;
+
+    if (queue->lost || !sg_fault_guard(step, visit, &address))
+        return;
+    visit->pass = (struct sg_pass){SG_IDLE, 0};
+    queue->lost = true;
+    sg_memory_describe(address, place, sizeof place);
+    snprintf(text, sizeof text, "memory that a packet needs is gone, at 0x%" PRIx64 ": %s", address, place);
+    sg_queue_fail(queue, 0, SG_ERROR_MEMORY, text);
+}
+
 static void pass(struct sg_gpu *gpu, struct sg_pass *sum)
 {
+    sg_fault_prepare();
     pthread_mutex_lock(&gpu->lock);
     for (struct sg_queue *queue = gpu->queues; queue; queue = queue->next) {
-        struct sg_pass one = {SG_IDLE, 0};
+        struct visit visit = {queue, {SG_IDLE, 0}};
 
-        queue->class->step(queue, &one);
-        if (one.progress > sum->progress)
-            sum->progress = one.progress;
-        if (one.wake_ns && (!sum->wake_ns || one.wake_ns < sum->wake_ns))
-            sum->wake_ns = one.wake_ns;
+        step_safely(&visit);
+        if (visit.pass.progress > sum->progress)
+            sum->progress = visit.pass.progress;
+        if (visit.pass.wake_ns && (!sum->wake_ns || visit.pass.wake_ns < sum->wake_ns))
+            sum->wake_ns = visit.pass.wake_ns;
     }
     pthread_mutex_unlock(&gpu->lock);
 }
@@ -201,10 +231,30 @@ static void alloced_memory(void *model, void *base, uint64_t size, uint32_t flag
         sg_memory_add((uint64_t)base, size, flags);
 }
 
+/* A process may end, and ROCr free its memory, without destroying every queue. */
+static void lose_queues(struct sg_gpu *gpu, uint64_t base, uint64_t size)
+{
+    pthread_mutex_lock(&gpu->lock);
+    for (struct sg_queue *queue = gpu->queues; queue; queue = queue->next) {
+        uint64_t needed[] = {(uint64_t)queue->ring, (uint64_t)queue->write_pointer,
+                             (uint64_t)queue->read_pointer,
+                             queue->hsa && !queue->lost ? queue->hsa->doorbell_signal : 0,
+                             queue->hsa && !queue->lost ? queue->hsa->inactive_signal : 0};
+
+        for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+            queue->lost |= needed[i] - base < size;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+}
+
 static void freed_memory(void *model, void *base, uint64_t size)
 {
     (void)model;
     sg_memory_remove((uint64_t)base, size);
+    pthread_mutex_lock(&list_lock);
+    for (struct sg_gpu *gpu = gpus; gpu; gpu = gpu->next)
+        lose_queues(gpu, (uint64_t)base, size);
+    pthread_mutex_unlock(&list_lock);
 }
 
 static void set_notify_event(void *model, void (*callback)(void *data), void *data)

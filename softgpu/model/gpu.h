@@ -57,6 +57,7 @@ struct sg_queue {
     struct sg_hsa_queue *hsa; /* of a compute queue; NULL of a copy engine */
     uint64_t random; /* delay sequence of this queue */
     bool failed;
+    bool lost; /* its own memory is gone, as when a process ends without destroying it */
     int64_t raised; /* error that was put into the queue's inactive signal, 0 for none */
     uint64_t raised_ns;
     _Atomic bool cancelled; /* being destroyed: kernels that wait for memory give up */

@@ -99,6 +99,7 @@ static void *work(void *argument)
         waiting--;
         pthread_mutex_unlock(&lock);
         job->start_ns = sg_now_ns();
+        sg_fault_prepare();
         int number = sg_fault_guard(run, job, &job->fault);
 
         if (number) {

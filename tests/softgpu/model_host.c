@@ -1,6 +1,7 @@
 /*
- * Stands in for the library preloaded below HIP: the model library finds these symbols by name and asks them which
- * kernels are loaded. Built and loaded globally by model_lib.py; not thread-safe against its own setters.
+ * Stands in for the library preloaded below HIP: the model library finds these symbols by name and asks them
+ * which kernels are loaded. Built and loaded globally by model_lib.py; not thread-safe against its own
+ * setters.
  */
 #include <stdio.h>
 #include <string.h>

@@ -39,7 +39,9 @@ def queue(gpu: Gpu) -> Queue:
     return Queue(gpu)
 
 
-def fails(queue: Queue, capfd: pytest.CaptureFixture[str], body: bytes, done: Signal, error: int, says: str) -> None:
+def fails(
+    queue: Queue, capfd: pytest.CaptureFixture[str], body: bytes, done: Signal, error: int, says: str
+) -> None:
     """The packet stops the queue: error raised, then, once the application has been told, a negative signal."""
     queue.push(body)
     until(lambda: queue.inactive.value == error, "the error")
@@ -139,7 +141,14 @@ def test_a_pm4_buffer_outside_gpu_memory_is_refused(
     gpu: Gpu, queue: Queue, capfd: pytest.CaptureFixture[str]
 ) -> None:
     done = Signal(gpu)
-    fails(queue, capfd, pm4(0x1000, 4, done.handle), done, MEMORY, "PM4 buffer 0x1000 of 4 dwords is not GPU memory")
+    fails(
+        queue,
+        capfd,
+        pm4(0x1000, 4, done.handle),
+        done,
+        MEMORY,
+        "PM4 buffer 0x1000 of 4 dwords is not GPU memory",
+    )
 
 
 def test_an_unknown_pm4_packet_stops_the_queue_with_its_offset(

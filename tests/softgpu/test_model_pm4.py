@@ -24,7 +24,7 @@ from softgpu.model_lib import (
 pytestmark = pytest.mark.skipif(not MODEL.exists(), reason="no build/softgpu/libsoftgpu.so (`make softgpu`)")
 
 # gfx11 compute registers, offsets of SET_SH_REG, and packets; plain numbers, as hardware documents give them.
-PGM_LO, RSRC1, RSRC3, TMPRING, NUM_THREAD_X, USER_DATA, START_X = 0x20C, 0x212, 0x228, 0x218, 0x207, 0x240, 0x204
+START_X, PGM_LO, RSRC1, RSRC3, USER_DATA = 0x204, 0x20C, 0x212, 0x228, 0x240
 RSRC1_PRIV = 1 << 20
 RSRC2_USER_SGPR_2 = 2 << 1
 RSRC2_TRAP_PRESENT = 1 << 6
