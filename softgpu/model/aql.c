@@ -239,6 +239,20 @@ static void launch_barrier(struct aql *aql, uint16_t header)
         complete(aql, flight, now, now, 0);
 }
 
+/* Text of a buffer, to be freed; NULL when memory is short. */
+static char *decode(const char *gfx, const uint32_t *words, uint32_t dwords)
+{
+    size_t size = TEXT;
+    char *text = malloc(size);
+
+    while (text && sg_pm4_print(gfx, words, dwords, text, size) + 1 >= size) {
+        free(text);
+        size *= 2;
+        text = malloc(size);
+    }
+    return text;
+}
+
 static bool start_buffer(struct aql *aql, uint16_t header)
 {
     const struct sg_packet_pm4 *packet = &slot(aql, aql->head)->pm4;
@@ -264,10 +278,8 @@ static bool start_buffer(struct aql *aql, uint16_t header)
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_MEMORY, report);
         return false;
     }
-    char *text = sg_trace_on() ? malloc(TEXT) : NULL;
+    char *text = sg_trace_on() ? decode(aql->queue.gpu->gfx, (const uint32_t *)address, dwords) : NULL;
 
-    if (text)
-        sg_pm4_print(aql->queue.gpu->gfx, (const uint32_t *)address, dwords, text, TEXT);
     sg_trace_aql(&aql->queue, aql->head, slot(aql, aql->head), header, NULL, text);
     free(text);
     if (!aql->pm4) {

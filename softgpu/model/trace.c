@@ -14,11 +14,12 @@
 #include "memory.h"
 #include "options.h"
 
-enum { LINE = 1 << 16 };
+enum { FIRST_ROOM = 4096 };
 
 struct line {
-    char text[LINE];
-    size_t used;
+    char *text;
+    size_t used, room;
+    bool short_of_memory;                /* then the whole line is left out */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -34,7 +35,9 @@ static void open_trace(void)
     start_ns = sg_now_ns();
     if (!name)
         return;
-    file = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    line.room = FIRST_ROOM;
+    line.text = malloc(line.room);
+    file = !line.text ? -1 : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0)
         fprintf(stderr, "softgpu: cannot write the trace %s: %m\n", name);
 }
@@ -50,22 +53,44 @@ void sg_trace_forget(void)
     pthread_mutex_init(&lock, NULL);
 }
 
+static bool grow(size_t need)
+{
+    size_t room = line.room;
+
+    while (room < need)
+        room *= 2;
+    char *text = realloc(line.text, room);
+
+    if (!text)
+        return false;
+    line.text = text;
+    line.room = room;
+    return true;
+}
+
 __attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
 {
-    va_list arguments;
+    va_list arguments, again;
 
     va_start(arguments, format);
-    int wrote = vsnprintf(line.text + line.used, LINE - line.used, format, arguments);
+    va_copy(again, arguments);
+    int wrote = vsnprintf(line.text + line.used, line.room - line.used, format, arguments);
+    size_t need = line.used + (size_t)(wrote < 0 ? 0 : wrote);
 
+    if (need >= line.room && grow(need + 1))
+        vsnprintf(line.text + line.used, line.room - line.used, format, again);
+    else if (need >= line.room)
+        line.short_of_memory = true;
+    if (!line.short_of_memory)
+        line.used = need;
+    va_end(again);
     va_end(arguments);
-    if (wrote > 0)
-        line.used = line.used + (size_t)wrote < LINE ? line.used + (size_t)wrote : LINE - 1;
 }
 
 static void add_string(const char *text, size_t bytes)
 {
     add("\"");
-    for (size_t i = 0; i < bytes && line.used + 64 < LINE; i++) {
+    for (size_t i = 0; i < bytes; i++) {
         unsigned char c = (unsigned char)text[i];
 
         if (c == '"' || c == '\\')
@@ -82,6 +107,7 @@ static void begin(const struct sg_queue *queue, const char *kind, const char *pl
 {
     pthread_mutex_lock(&lock);
     line.used = 0;
+    line.short_of_memory = false;
     add("{\"time_us\": %.1f, \"pid\": %d, \"gpu\": %d, \"queue\": %u, \"%s\": %" PRIu64 ", \"kind\": \"%s\"",
         (double)(sg_now_ns() - start_ns) / 1e3, (int)getpid(), queue->gpu->index, queue->id, place, at, kind);
 }
@@ -89,7 +115,7 @@ static void begin(const struct sg_queue *queue, const char *kind, const char *pl
 static void end(void)
 {
     add("}\n");
-    if (write(file, line.text, line.used) < 0)
+    if (!line.short_of_memory && write(file, line.text, line.used) < 0)
         fprintf(stderr, "softgpu: trace: %m\n");
     pthread_mutex_unlock(&lock);
 }
