@@ -30,24 +30,29 @@ class Reading:
     canonical: dict[str, tuple[str, ...]] = field(default_factory=dict)
     parameters: dict[str, tuple[str, ...]] = field(default_factory=dict)
     enumerators: dict[str, int] = field(default_factory=dict)
+    typedefs: dict[str, str] = field(default_factory=dict)
     records: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     """record -> size, alignment, and each member's path, offset in bits and canonical type; empty when opaque"""
 
 
 @cache
 def read(include: Path) -> Reading:
-    builtin = subprocess.run(
-        ["cc", "-print-file-name=include"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    arguments = ["-x", "c", "-std=gnu11", "-D__HIP_PLATFORM_AMD__", f"-I{include}", f"-isystem{builtin}"]
-    source = "#include <hip/hip_runtime_api.h>\n"
-    unit = cindex.Index.create().parse("all.c", args=arguments, unsaved_files=[("all.c", source)])
+    unit = _parsed(include, "#include <hip/hip_runtime_api.h>\n")
     assert [d.spelling for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error] == []
     reading = Reading()
     for cursor in unit.cursor.get_children():
         if cursor.location.file and cursor.location.file.name.startswith(f"{include}/hip/"):
             _take(cursor, reading)
     return reading
+
+
+def _parsed(include: Path, source: str) -> Any:
+    builtin = subprocess.run(
+        ["cc", "-print-file-name=include"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    arguments = ["-x", "c", "-std=gnu11", "-D__HIP_PLATFORM_AMD__", "-ferror-limit=0"]
+    arguments += [f"-I{include}", f"-isystem{builtin}"]
+    return cindex.Index.create().parse("all.c", args=arguments, unsaved_files=[("all.c", source)])
 
 
 def _take(cursor: Any, reading: Reading) -> None:
@@ -65,6 +70,7 @@ def _take(cursor: Any, reading: Reading) -> None:
         for member in cursor.get_children():
             _take(member, reading)
     elif cursor.kind == Kind.TYPEDEF_DECL:
+        reading.typedefs[cursor.spelling] = cursor.underlying_typedef_type.spelling
         declaration = cursor.underlying_typedef_type.get_canonical().get_declaration()
         if declaration.kind in RECORDS and "unnamed" in declaration.spelling:
             reading.records[cursor.spelling] = _layout(declaration.type)
@@ -91,6 +97,31 @@ def _members(record: Any, prefix: str, base: int) -> list[tuple[Any, ...]]:
         if nested:
             found += _members(declaration.type, f"{prefix}{name}.", offset)
     return found
+
+
+@cache
+def integer_macros(include: Path) -> dict[str, int]:
+    """HIP's macros that libclang accepts as an enumerator's value, by the preprocessor's list; no version macros."""
+    flags = ["-std=gnu11", "-D__HIP_PLATFORM_AMD__", f"-I{include}"]
+    source = "#include <hip/hip_runtime_api.h>\n"
+    listed = subprocess.run(
+        ["cc", "-x", "c", "-dM", "-E", *flags, "-"], input=source, capture_output=True, text=True, check=True
+    ).stdout
+    written = {
+        path: set(re.findall(r"#\s*define\s+(\w+)", path.read_text())) for path in include.glob("hip/**/*.h")
+    }
+    own = set().union(*written.values()) - written[include / "hip" / "hip_version.h"]
+    names = [name for name in re.findall(r"^#define (\w+) \S", listed, re.MULTILINE) if name in own]
+    lines = [f"enum {{ value_of_{name} = ({name}) }};" for name in names]
+    unit = _parsed(include, source + "\n".join(lines) + "\n")
+    refused = {d.location.line for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error}
+    values = {}
+    for cursor in unit.cursor.get_children():
+        if cursor.kind == Kind.ENUM_DECL and cursor.location.file.name == "all.c":
+            for constant in cursor.get_children():
+                if cursor.location.line not in refused:
+                    values[constant.spelling.removeprefix("value_of_")] = constant.enum_value
+    return values
 
 
 def changed(old: dict[str, Any], new: dict[str, Any]) -> set[str]:

@@ -121,7 +121,13 @@ CASES: list[tuple[str, str, Severity, Change]] = [
         Severity.NOTE,
         with_functions(function("hipMalloc_spt", Parameter("size", "size_t"))),
     ),
-    ("function-removed", KERNEL_NODE, Severity.LOST_ACCELERATION, without("functions", KERNEL_NODE)),
+    ("function-removed", KERNEL_NODE, Severity.UNSAFE, without("functions", KERNEL_NODE)),
+    (
+        "function-removed",
+        "hipGraphGetNodes",
+        Severity.LOST_ACCELERATION,
+        without("functions", "hipGraphGetNodes"),
+    ),
     ("function-removed", "hipMalloc", Severity.NOTE, without("functions", "hipMalloc")),
     (
         "signature-changed",
@@ -375,6 +381,19 @@ def test_function_that_has_a_class_asks_for_nothing() -> None:
     finding = found(compared(old, now(), reduced), "function-added")[KERNEL_NODE]
     assert finding.severity == Severity.DECIDE
     assert "create-record" in finding.edit
+
+
+def test_entry_point_that_only_the_library_still_has_keeps_its_shim_by_declaring_it() -> None:
+    new = without("functions", KERNEL_NODE)(now())
+    finding = found(compared(now(), new), "function-removed")[KERNEL_NODE]
+    assert f'{KERNEL_NODE}: "hipError_t {KERNEL_NODE}(hipGraphNode_t *pGraphNode, ' in finding.edit
+    declared = replace(
+        policy(), declared={**policy().declared, KERNEL_NODE: now().hip.functions[KERNEL_NODE]}
+    )
+    assert found(compared(now(), new, declared), "function-removed")[KERNEL_NODE].severity == Severity.NOTE
+    unexported = with_symbols(lambda s: s.name != KERNEL_NODE)(new)
+    severity = found(compared(now(), unexported), "function-removed")[KERNEL_NODE].severity
+    assert severity == Severity.LOST_ACCELERATION
 
 
 def test_likely_rename_is_a_hint_on_both_sides() -> None:

@@ -18,12 +18,13 @@ from redline_codegen.header import HeaderSet, read_headers
 from redline_codegen.model import Part
 
 from diff.conftest import compared, found, policy, snapshot
-from diff.second_opinion import abi_changes, changed, read, stub_library
+from diff.second_opinion import abi_changes, changed, integer_macros, read, stub_library
 
 FETCHED = ("5.2.3", "5.7.1", "6.4.3", "7.2.4")
 WITH_WHEELS = ("5.2.3", "5.7.1", "6.1.40091", "6.2.41134", "6.4.3", "7.1.25424", "7.2.4")
 PAIRS = sorted({*pairwise(FETCHED), *pairwise(WITH_WHEELS)})
 SIGNATURES_THAT_DIFFER = "Only the spelling"
+RENAMES = ("rename-added", "rename-removed")
 TYPE_RULES = ("layout-changed", "enumerator-added", "enumerator-removed", "enumerator-changed")
 
 
@@ -85,6 +86,38 @@ def test_layouts_are_those_of_libclang(old: str, new: str) -> None:
     assert names(found(ours, "record-added")) == after.keys() - before.keys()
     assert names(found(ours, "record-removed")) == before.keys() - after.keys()
     assert names(found(ours, "layout-changed")) == changed(before, after)
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_typedefs_are_those_of_libclang(old: str, new: str) -> None:
+    before, after = read(include_folder(old)).typedefs, read(include_folder(new)).typedefs
+    ours = comparison(old, new)
+    assert names(found(ours, "typedef-changed")) == changed(before, after)
+
+    def aliases(typedefs: dict[str, str]) -> set[str]:
+        """Without structs and enumerations that are typedef'd to their own name."""
+        return {
+            n
+            for n, text in typedefs.items()
+            if not text.endswith(f" {n}") and "unnamed" not in text and text != n
+        }
+
+    assert names(found(ours, "typedef-added")) == aliases(after) - before.keys()
+    assert names(found(ours, "typedef-removed")) == aliases(before) - after.keys()
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_macros_are_those_of_preprocessor_and_libclang(old: str, new: str) -> None:
+    """A macro that stands for an enumerator is an integer for C and a rename for us."""
+    before, after = integer_macros(include_folder(old)), integer_macros(include_folder(new))
+    ours = comparison(old, new)
+    enumerators = read(include_folder(old)).enumerators.keys() | read(include_folder(new)).enumerators.keys()
+    renames = {
+        rule: {n for n, f in found(ours, rule).items() if {f.old, f.new} & enumerators} for rule in RENAMES
+    }
+    assert names(found(ours, "macro-added")) | renames["rename-added"] == after.keys() - before.keys()
+    assert names(found(ours, "macro-removed")) | renames["rename-removed"] == before.keys() - after.keys()
+    assert names(found(ours, "macro-changed")) == changed(before, after)
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)

@@ -41,28 +41,43 @@ def likely_renames(pair: Pair, removed: list[str], added: list[str]) -> dict[str
 
 def _removed(pair: Pair, function: Function, successor: str) -> Finding:
     name = function.name
-    in_scope = pair.has_function(name)
     macro = pair.new.part.renames.get(name)
-    if in_scope:
-        meaning = (
-            f"{name} {pair.place(name)}; without a declaration no shim is emitted, so a program built for the older "
-            "release that still reaches it in the library makes the binding check keep everything native."
-        )
-    else:
-        meaning = "No entry point of ours: nothing changes."
-    hint = f"now a macro for {macro}" if macro else f"likely renamed to {successor}" if successor else ""
+    severity, meaning, edit = _gone(pair, function)
     return Finding(
         "function-removed",
         name,
         function.signature,
         None,
-        Severity.LOST_ACCELERATION if in_scope else Severity.NOTE,
+        severity,
         pair.library,
-        in_scope,
+        pair.has_function(name),
         meaning,
-        edit="Keep the entry while an older release is supported." if pair.entry(name) else "",
+        edit,
         reaches=(name,),
-        hint=hint,
+        hint=f"now a macro for {macro}" if macro else f"likely renamed to {successor}" if successor else "",
+    )
+
+
+def _gone(pair: Pair, function: Function) -> tuple[Severity, str, str]:
+    """What it means that the header no longer declares a function."""
+    name = function.name
+    entry, library = pair.entry(name), pair.new.part.library
+    if not pair.has_function(name):
+        return Severity.NOTE, "No entry point of ours: nothing changes.", ""
+    if name in pair.policy.declared:
+        return Severity.NOTE, "The policy declares it, so its shim stays.", ""
+    if entry and entry.shimmed and library and library.find(name):
+        return (
+            Severity.UNSAFE,
+            f"{name} {pair.place(name)} and the library still exports it: without a declaration its shim goes, and "
+            "what an older program changes through it would go unseen.",
+            f'Keep the shim: under `declared`, write {name}: "{function.signature}".',
+        )
+    meaning = f"{name} {pair.place(name)}; without a declaration it has neither a shim nor a place in the native table."
+    return (
+        Severity.LOST_ACCELERATION,
+        meaning,
+        "Keep the entry while an older release is supported." if entry else "",
     )
 
 
@@ -110,7 +125,7 @@ def _changed(pair: Pair, old: Function, new: Function) -> Iterator[Finding]:
         yield _signature(pair, old, new)
     elif [p.name for p in old.parameters] != [p.name for p in new.parameters]:
         yield _parameters(pair, old, new)
-    if name in pair.new.needing_class - pair.old.needing_class and not name.endswith("_spt"):
+    if name in pair.new.needing_class - pair.old.needing_class:
         meaning, edit, severity = _classed(pair, new)
         yield Finding(
             "graph-type-gained",

@@ -39,5 +39,5 @@ class Pair:
         """How the product meets an entry point, for a sentence."""
         entry = self.entry(name)
         if entry is None:
-            return "has no class yet"
+            return "is called by the runtime" if name in self.policy.called else "has no class yet"
         return f"is handled by {entry.handler}()" if entry.handler else f"is classed {entry.policy_class}"
