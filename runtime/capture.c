@@ -270,8 +270,8 @@ hipError_t rl_stream_destroy(hipError_t (*native)(hipStream_t), const void *call
     (void)caller;
     if (rl_active()) {
         graph = graph_captured(find(key));
-        if (graph)
-            rl_graph_mark(graph, RL_CAPTURE_UNKNOWN);
+        set_in_capture(rl_side_table_find(RL_GRAPH, graph), false);
+        rl_graph_mark(graph, RL_CAPTURE_UNKNOWN);
         rl_side_table_erase(RL_STREAM, key);
     }
     return native(stream);

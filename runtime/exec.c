@@ -33,7 +33,7 @@ static struct rl_report_exec *report_of(const struct rl_record *record)
     return (struct rl_report_exec *)atomic_load_explicit(&record->note, memory_order_relaxed);
 }
 
-/* An exec's reason to be native, RL_REASON_NONE in the end. The first one found stands. */
+/* An exec's reason to be native; RL_REASON_NONE: nothing speaks against a replay so far. The first one found stands. */
 struct verdict {
     enum rl_reason reason;
     char detail[RL_TEXT_SIZE];
@@ -101,10 +101,8 @@ static struct rl_topology *read_back(hipGraph_t graph, hipGraphExec_t exec, stru
     return topology;
 }
 
-static void pronounce(struct rl_exec *exec, struct verdict *verdict)
+static void pronounce(struct rl_exec *exec, const struct verdict *verdict)
 {
-    if (verdict->reason == RL_REASON_NONE)
-        verdict->reason = RL_REASON_NO_REPLAY;
     atomic_store_explicit(&exec->reason, verdict->reason, memory_order_release);
     rl_report_exec_reason(report_of(&exec->base), verdict->reason, "%s", verdict->detail);
 }

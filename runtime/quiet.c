@@ -35,7 +35,9 @@ bool rl_quiet_begin(struct rl_quiet *quiet)
 
 void rl_quiet_end(struct rl_quiet *quiet)
 {
-    (void)quiet->hip->hipThreadExchangeStreamCaptureMode(&quiet->mode);
+    for (int tries = 0; tries < 3; tries++)
+        if (quiet->hip->hipThreadExchangeStreamCaptureMode(&quiet->mode) == hipSuccess)
+            break;
     clear_error(quiet);
     errno = quiet->saved_errno;
 }

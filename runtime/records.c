@@ -316,7 +316,8 @@ void rl_graph_failed(struct rl_ref graph)
 
 void rl_node_inner(hipGraphNode_t node, hipGraph_t inner)
 {
-    struct rl_ref parent = graph_of_node(node), ref = rl_graph_find_or_make(inner, RL_UNSEEN);
+    struct rl_ref parent = graph_of_node(node);
+    struct rl_ref ref = rl_graph_find_or_make(inner, parent.record ? 0 : RL_UNSEEN);
 
     if (parent.record)
         rl_ref_mark(ref, atomic_load_explicit(&parent.record->marks, memory_order_acquire));
