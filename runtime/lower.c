@@ -138,7 +138,7 @@ static enum rl_lower_reason check_kernel(const struct rl_kernel *kernel, const s
     if (kernel->rsrc1 & (~bits->rsrc1 | RSRC1_LAUNCHER) || kernel->rsrc2 & (~bits->rsrc2 | RSRC2_LAUNCHER) ||
         kernel->rsrc3 & ~bits->rsrc3)
         return RL_LOWER_DESCRIPTOR;
-    /* More than wanted: compilers pad with registers that nothing reads (gfx1100, gfx1102: 16 at least). */
+    /* More than wanted: for gfx1100 clang pads to 16 with registers that nothing reads. */
     if (declared < wanted || declared > RL_USER_SGPRS)
         return RL_LOWER_USER_SGPRS;
     if (kernel->entry % ENTRY_ALIGNMENT || kernel->entry >> 48)
