@@ -80,11 +80,10 @@ static void fiber_main(void)
 {
     struct sg_fibers *fibers = running;
     struct fiber *self = fibers->current;
-    void *unused;
 
     fibers->entry(fibers->context, (uint32_t)(self - fibers->fiber));
     self->ended = true;
-    sg_fiber_switch(&unused, fibers->scheduler);
+    sg_fiber_switch(&self->stack_pointer, fibers->scheduler);
     __builtin_unreachable();
 }
 
