@@ -191,23 +191,37 @@ def files(target: Target, gpus: int, sdma: int, vram: int) -> dict[str, str]:
     return out
 
 
+def _holds(folder: Path, contents: Mapping[str, str]) -> bool:
+    try:
+        return all((folder / path).read_text() == text for path, text in contents.items())
+    except OSError:
+        return False
+
+
 def write(folder: Path, target: Target, gpus: int = 1, sdma: int = 2, vram: int = 8 * GIB) -> Path:
-    """Write the topology to `folder` (complete or not at all) and return it; an existing folder is kept."""
-    if folder.is_dir():
+    """Write the topology to `folder`, complete or not at all, unless it holds just that; return `folder`."""
+    contents = files(target, gpus, sdma, vram)
+    if _holds(folder, contents):
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".topology-"))
     partial.chmod(0o755)
-    for path, text in files(target, gpus, sdma, vram).items():
+    for path, text in contents.items():
         place = partial / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
+    old = partial.with_suffix(".old")
     try:
+        if folder.exists():
+            folder.rename(old)
         partial.rename(folder)
     except OSError:
-        shutil.rmtree(partial)
-        if not folder.is_dir():
+        # Another run wrote it at the same time.
+        if not _holds(folder, contents):
             raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
     return folder
 
 

@@ -32,7 +32,10 @@ uint64_t sg_queue_delay(struct sg_queue *queue, struct sg_range range)
     queue->random ^= queue->random << 13;
     queue->random ^= queue->random >> 7;
     queue->random ^= queue->random << 17;
-    return (range.low + (queue->random >> 16) % (range.high - range.low + 1)) * UINT64_C(1000);
+    bool late = range.tail && (queue->random >> 56) % SG_TAIL_EVERY == 0;
+    uint32_t high = late ? range.tail : range.high;
+
+    return (range.low + (queue->random >> 16) % (high - range.low + 1)) * UINT64_C(1000);
 }
 
 static void raise_error(struct sg_queue *queue, enum sg_queue_error error)

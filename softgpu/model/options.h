@@ -1,6 +1,6 @@
 /*
  * What the runner tells the model library, read once from SOFTGPU_* variables when the library is loaded.
- * Delays are microseconds, a uniform range.
+ * Delays are microseconds, uniform in a range; the defaults have a long tail, as uneven as hardware can be.
  */
 #ifndef SOFTGPU_MODEL_OPTIONS_H
 #define SOFTGPU_MODEL_OPTIONS_H
@@ -9,7 +9,10 @@
 
 struct sg_range {
     uint32_t low, high;
+    uint32_t tail; /* above `high`: one in SG_TAIL_EVERY is drawn from low..tail instead; 0: never */
 };
+
+enum { SG_TAIL_EVERY = 8 };
 
 enum { SG_KERNEL_DELAYS = 32, SG_KERNEL_NAME = 128 };
 
