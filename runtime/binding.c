@@ -9,7 +9,7 @@
 #include "options.h"
 #include "process.h"
 
-/* AMD's clr has it since 4.5; other libraries of that name have no debugger interface. */
+/* AMD's clr has it since 4.5, in a version node; other libraries of that name have no debugger interface. */
 static const char clr_mark[] = "amd_dbgapi_get_build_name", clr_mark_node[] = "hip_4.5";
 
 static const void *shim_of(const struct rl_native_entry *entry)
@@ -130,7 +130,7 @@ void rl_binding_judge(const struct rl_object *hip)
 
     if (!rl_options()->enabled) {
         rl_process_forward(RL_REASON_SWITCHED_OFF, NULL);
-    } else if (!hip || !rl_object_function(hip, clr_mark, clr_mark_node)) {
+    } else if (!hip || !hip->definitions || !rl_object_function(hip, clr_mark, clr_mark_node)) {
         rl_process_forward(RL_REASON_NOT_CLR, "%s", hip ? hip->path : "no library of that name is loaded");
     } else if ((unknown = unknown_function(hip))) {
         rl_process_forward(RL_REASON_UNKNOWN_FUNCTION, "%s", unknown);

@@ -6,12 +6,22 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from standin import standin
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 CC = os.environ.get("CC", "cc")
 FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-g", "-pthread", "-fvisibility=hidden"]
+
+
+def require_sanitizer(flag: str, folder: Path) -> None:
+    """Skips the test when the compiler has no run-time library for the flag, or that does not work here."""
+    source, program = folder / "probe.c", folder / "probe"
+    source.write_text("int main(void) { return 0; }\n")
+    for command in ([CC, flag, str(source), "-o", str(program)], [str(program)]):
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip(f"this compiler has no working run-time library for {flag}")
 
 
 class Programs:
@@ -29,12 +39,16 @@ class Programs:
         if not self._objects:
             generated = ROOT / "generated"
             sources = sorted((ROOT / "runtime").glob("*.c"))
+            if "-DRL_FAULT_INJECTION" not in self.flags:
+                sources.remove(ROOT / "runtime" / "fault.c")
             sources += [generated / n for n in ("native_table.c", "shims_hip.c", "shims_hsa.c")]
             commands = []
             for source in sources:
                 target = self.folder / f"{source.stem}.o"
                 self._objects.append(str(target))
-                commands.append([CC, *FLAGS, "-O1", *self.flags, *self.includes(), "-c", str(source), "-o", str(target)])
+                commands.append(
+                    [CC, *FLAGS, "-O1", *self.flags, *self.includes(), "-c", str(source), "-o", str(target)]
+                )
             for command in commands:
                 subprocess.run(command, check=True, timeout=120)
         return self._objects

@@ -162,6 +162,17 @@ static struct object *copy(const struct object *graph, enum kind kind)
     return made;
 }
 
+/* The child of a fork has one thread, whoever held the lock. */
+static void unlock_in_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, unlock_in_child);
+}
+
 static void lock_model(void)
 {
     pthread_mutex_lock(&lock);

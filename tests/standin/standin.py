@@ -85,7 +85,11 @@ def write_sources(api: Api, folder: Path, without: frozenset[str], extra: tuple[
         "modelled_names": {function.name for function in modelled},
         "plain": sorted(set(symbols) - names),
         "nodes": [
-            {"name": node, "parents": parents, "names": sorted(n for n, its in symbols.items() if its == node)}
+            {
+                "name": node,
+                "parents": parents,
+                "names": sorted(n for n, its in symbols.items() if its == node),
+            }
             for node, parents in api.hip.library.nodes.items()
         ],
     }
