@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "lane.h"
 #include "native.h"
 #include "process.h"
 #include "records.h"
@@ -24,6 +25,8 @@ static const void *key_of(hipStream_t stream, bool per_thread)
         return (const void *)pthread_self();
     return stream && stream != (hipStream_t)1 ? (const void *)stream : &legacy;
 }
+
+_Atomic unsigned rl_captures_open;
 
 static bool watched(const void *caller)
 {
@@ -72,6 +75,8 @@ static void begin(const void *key, hipGraph_t graph, uint32_t marks)
 {
     struct rl_stream *stream = (struct rl_stream *)rl_side_table_take(RL_STREAM);
 
+    if (!find(key).record)
+        atomic_fetch_add(&rl_captures_open, 1);
     if (stream) {
         stream->graph = graph;
         atomic_fetch_or(&stream->base.marks, marks);
@@ -158,6 +163,12 @@ static void deleted(hipGraph_t graph)
         rl_side_table_erase_if(RL_GRAPH, doubt_captured, NULL);
 }
 
+static void close_capture(const void *key)
+{
+    if (rl_side_table_erase(RL_STREAM, key))
+        atomic_fetch_sub(&rl_captures_open, 1);
+}
+
 static hipError_t ended(hipError_t status, const void *caller, const void *key, hipGraph_t *made)
 {
     struct rl_ref stream = find(key);
@@ -174,7 +185,7 @@ static hipError_t ended(hipError_t status, const void *caller, const void *key, 
         set_in_capture(rl_side_table_find(RL_GRAPH, graph), false);
         rl_graph_mark(graph, RL_CAPTURE_UNKNOWN);
     }
-    rl_side_table_erase(RL_STREAM, key);
+    close_capture(key);
     return status;
 }
 
@@ -272,7 +283,8 @@ hipError_t rl_stream_destroy(hipError_t (*native)(hipStream_t), const void *call
         graph = graph_captured(find(key));
         set_in_capture(rl_side_table_find(RL_GRAPH, graph), false);
         rl_graph_mark(graph, RL_CAPTURE_UNKNOWN);
-        rl_side_table_erase(RL_STREAM, key);
+        close_capture(key);
+        rl_lane_close(stream);
     }
     return native(stream);
 }

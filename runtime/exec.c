@@ -20,6 +20,7 @@ static const unsigned long long harmless_flags = AUTO_FREE_ON_LAUNCH | UPLOAD;
 
 static void retire(struct rl_record *record)
 {
+    rl_launches_retire(&((struct rl_exec *)record)->launches);
     rl_topology_free(((struct rl_exec *)record)->topology);
 }
 
@@ -204,7 +205,7 @@ void rl_invalidate_exec(hipError_t status, hipGraphExec_t handle)
 static bool nothing_changed(const struct rl_exec *exec, struct rl_ref graph)
 {
     return exec->source.record == graph.record && exec->source.generation == graph.generation &&
-           !(atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE) &&
+           !(atomic_load_explicit(&exec->base.marks, memory_order_acquire) & (RL_STALE | RL_CHANGED)) &&
            exec->source_edits == edits_of(graph);
 }
 
@@ -239,7 +240,7 @@ static void updated(struct rl_exec *exec, hipGraph_t graph)
     bool same = nothing_changed(exec, rl_side_table_find(RL_GRAPH, graph));
     uint64_t before = exec->topology ? exec->topology->digest : 0;
 
-    atomic_fetch_and(&exec->base.marks, ~(uint32_t)RL_FAILED);
+    atomic_fetch_and(&exec->base.marks, ~(uint32_t)(RL_FAILED | RL_CHANGED));
     if (!same)
         atomic_fetch_or(&exec->base.marks, RL_STALE);
     adopt_update(exec, graph);
@@ -270,35 +271,23 @@ hipError_t rl_graph_exec_update(hipError_t (*native)(hipGraphExec_t, hipGraph_t,
 hipError_t rl_graph_exec_destroy(hipError_t (*native)(hipGraphExec_t), const void *caller, hipGraphExec_t graphExec)
 {
     (void)caller;
-    if (rl_active() && rl_side_table_erase(RL_EXEC, graphExec))
-        rl_count(RL_COUNT_execs_destroyed);
-    return native(graphExec);
-}
-
-/* The hot path: one look-up and one plain add. */
-static void count_launch(hipGraphExec_t exec)
-{
-    struct rl_ref ref = rl_side_table_find(RL_EXEC, exec);
-    struct rl_report_exec *report = ref.record ? report_of(ref.record) : NULL;
-
-    if (report)
-        rl_report_launch(report, false);
-    else
-        rl_count(RL_COUNT_launches_without_record);
+    return rl_active() ? rl_launch_destroy(native, graphExec) : native(graphExec);
 }
 
 hipError_t rl_graph_launch(hipError_t (*native)(hipGraphExec_t, hipStream_t), const void *caller,
                            hipGraphExec_t graphExec, hipStream_t stream)
 {
-    if (rl_active() && !rl_called_by_hip(caller))
-        count_launch(graphExec);
-    return native(graphExec, stream);
+    if (!rl_active() || rl_called_by_hip(caller))
+        return native(graphExec, stream);
+    return rl_launch(native, graphExec, stream, false);
 }
 
 hipError_t rl_graph_launch_spt(hipError_t (*native)(hipGraphExec_t, hipStream_t), const void *caller,
                                hipGraphExec_t graphExec, hipStream_t stream)
 {
-    return rl_graph_launch(native, caller, graphExec, stream);
+    if (!rl_active() || rl_called_by_hip(caller))
+        return native(graphExec, stream);
+    return rl_launch(native, graphExec, stream, true);
 }
 
 static bool mark_one(const struct rl_record *record, void *marks)

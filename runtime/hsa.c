@@ -1,11 +1,21 @@
-/* What HIP does with HSA's queues and signals. Every call is forwarded. */
+/* What HIP does with HSA's queues and signals. Every call is forwarded; a thread that watches hears of it. */
 #include "handlers.h"
+#include "observe.h"
+#include "ride.h"
+#include "watch.h"
+
+static bool watching(enum rl_watch what)
+{
+    return __builtin_expect(rl_watch == what, 0);
+}
 
 void rl_hsa_signal_store_screlease(void (*native)(hsa_signal_t, hsa_signal_value_t),
         const void *caller, hsa_signal_t signal,
         hsa_signal_value_t value)
 {
     (void)caller;
+    if (watching(RL_WATCH_OBSERVE))
+        rl_observe_doorbell(signal, value);
     native(signal, value);
 }
 
@@ -16,14 +26,23 @@ hsa_signal_value_t rl_hsa_signal_wait_scacquire(hsa_signal_value_t (*native)(hsa
         hsa_wait_state_t wait_state_hint)
 {
     (void)caller;
+    if (watching(RL_WATCH_RIDE))
+        rl_ride_before_wait();
     return native(signal, condition, compare_value, timeout_hint, wait_state_hint);
 }
 
 uint64_t rl_hsa_queue_add_write_index_screlease(uint64_t (*native)(const hsa_queue_t *, uint64_t),
         const void *caller, const hsa_queue_t *queue, uint64_t value)
 {
+    uint64_t index;
+
     (void)caller;
-    return native(queue, value);
+    if (watching(RL_WATCH_RIDE))
+        return rl_ride_reserve(native, queue, value);
+    index = native(queue, value);
+    if (watching(RL_WATCH_OBSERVE))
+        rl_observe_reserved(queue, index, value);
+    return index;
 }
 
 hsa_status_t rl_hsa_amd_signal_async_handler(hsa_status_t (*native)(hsa_signal_t, hsa_signal_condition_t,
@@ -32,6 +51,8 @@ hsa_status_t rl_hsa_amd_signal_async_handler(hsa_status_t (*native)(hsa_signal_t
         hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg)
 {
     (void)caller;
+    if (watching(RL_WATCH_OBSERVE))
+        rl_observe_handler(signal);
     return native(signal, cond, value, handler, arg);
 }
 
@@ -42,6 +63,8 @@ hsa_status_t rl_hsa_amd_memory_async_copy(hsa_status_t (*native)(void *, hsa_age
         const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
 {
     (void)caller;
+    if (watching(RL_WATCH_OBSERVE))
+        rl_observe_copy();
     return native(dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal);
 }
 
@@ -52,6 +75,8 @@ hsa_status_t rl_hsa_amd_memory_async_copy_on_engine(hsa_status_t (*native)(void 
         hsa_amd_sdma_engine_id_t engine_id, bool force_copy_on_sdma)
 {
     (void)caller;
+    if (watching(RL_WATCH_OBSERVE))
+        rl_observe_copy();
     return native(dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal,
             engine_id, force_copy_on_sdma);
 }
@@ -65,6 +90,8 @@ hsa_status_t rl_hsa_amd_memory_async_copy_rect(hsa_status_t (*native)(const hsa_
         uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
 {
     (void)caller;
+    if (watching(RL_WATCH_OBSERVE))
+        rl_observe_copy();
     return native(dst, dst_offset, src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals,
             completion_signal);
 }

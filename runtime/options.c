@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-static struct rl_options options = { .enabled = true, .log = RL_LOG_ERROR, .report = RL_REPORT_NONE };
+static struct rl_options options = { .enabled = true, .log = RL_LOG_ERROR, .report = RL_REPORT_NONE,
+                                     .min_nodes = 1 };
 
 /* The index of the value among the words, or -1. */
 static int choice(const char *value, const char *const words[])
@@ -41,26 +43,61 @@ static bool read_log(const char *value)
     return i >= 0;
 }
 
+/* The path, from where the process is now. */
+static bool read_path(const char *value, char path[RL_PATH_SIZE])
+{
+    size_t used = 0;
+
+    if (value[0] != '/') {
+        if (!getcwd(path, RL_PATH_SIZE))
+            return false;
+        used = strlen(path);
+        path[used++] = '/';
+    }
+    if (used + strlen(value) >= RL_PATH_SIZE)
+        return false;
+    strcpy(path + used, value);
+    return true;
+}
+
 static bool read_report(const char *value)
 {
-    size_t length = strlen(value), used = 0;
+    size_t length = strlen(value);
 
     if (!strcmp(value, "stderr")) {
         options.report = RL_REPORT_STDERR;
         return true;
     }
-    if (!strcmp(value, "stdout"))
+    if (!strcmp(value, "stdout") || !read_path(value, options.report_file))
         return false;
-    if (value[0] != '/') {
-        if (!getcwd(options.report_file, RL_PATH_SIZE))
-            return false;
-        used = strlen(options.report_file);
-        options.report_file[used++] = '/';
-    }
-    if (used + length >= RL_PATH_SIZE)
-        return false;
-    memcpy(options.report_file + used, value, length + 1);
     options.report = length > 5 && !strcmp(value + length - 5, ".json") ? RL_REPORT_JSON : RL_REPORT_TEXT;
+    return true;
+}
+
+static bool read_dump(const char *value)
+{
+    if (read_path(value, options.dump))
+        return true;
+    options.dump[0] = 0;
+    return false;
+}
+
+static bool read_targets(const char *value)
+{
+    if (strlen(value) >= RL_LIST_SIZE || strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789,*- ") != strlen(value))
+        return false;
+    strcpy(options.targets, value);
+    return true;
+}
+
+static bool read_min_nodes(const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+
+    if (*value < '0' || *value > '9' || *end || number > UINT_MAX)
+        return false;
+    options.min_nodes = (unsigned)number;
     return true;
 }
 
@@ -71,6 +108,9 @@ static const struct {
 } known[] = {
     { "REDLINE", "0 or 1", read_enabled },
     { "REDLINE_LOG", "error, info or debug", read_log },
+    { "REDLINE_DUMP", "a folder", read_dump },
+    { "REDLINE_MIN_NODES", "a number", read_min_nodes },
+    { "REDLINE_TARGETS", "gfx targets with commas between them", read_targets },
     { "REDLINE_REPORT", "stderr or a file name; never stdout", read_report },
 };
 

@@ -25,7 +25,26 @@
     X(EMPTY, "its graph has no nodes")                                                                     \
     X(USER_OBJECT, "the graph retains a user object, whose destructor waits for launches by HIP")          \
     X(NODE_TYPE, "it has a node of a type that only HIP can run")                                          \
-    X(NO_REPLAY, "this version launches every graph through HIP")
+    /* of a launch that was observed */                                                                    \
+    X(NO_PACKETS, "HIP puts nothing into a queue on the thread that launches it")                          \
+    X(QUEUE, "HIP used a queue in a way that this version does not know")                                  \
+    X(DEVICES, "it runs on more than one GPU")                                                             \
+    X(PACKET_UNKNOWN, "HIP's packets hold something that this version does not know")                      \
+    X(PACKETS_DIFFER, "HIP's packets differ from the graph")                                               \
+    X(CODE_UNKNOWN, "the code of one of its kernels cannot be read")                                       \
+    X(COPY_ENGINE, "HIP copies a part of it by a copy engine or on the host")                              \
+    X(HOST_WORK, "HIP does a part of it on the host")                                                      \
+    X(NOT_LOWERED, "a kernel needs what an indirect buffer does not give")                                 \
+    /* of a device, or of what stands around it */                                                         \
+    X(NOT_CARRIED, "HIP's event records leave no place for it in the stream's queue")                      \
+    X(TOO_SMALL, "it is smaller than REDLINE_MIN_NODES")                                                   \
+    X(TARGET_UNKNOWN, "this version has no packets for the GPU")                                           \
+    X(TARGET_DENIED, "REDLINE_TARGETS does not allow the GPU")                                             \
+    X(DEVICE_FAILED, "the GPU has reported an error")                                                      \
+    X(DEVICE_UNUSABLE, "the GPU or its memory cannot be used in the way replays need")                     \
+    X(ENVIRONMENT, "a setting of HIP or ROCr in the environment asks for launches by HIP")                 \
+    X(TOOL, "a profiler, tracer or debugger is loaded")                                                    \
+    X(HIP_UNKNOWN, "this HIP lacks a function that replays need")
 
 #define RL_REASON_MEMBER(name, sentence) RL_REASON_##name,
 enum rl_reason { RL_REASONS(RL_REASON_MEMBER) RL_REASON_COUNT };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lane.h"
 #include "native.h"
 #include "process.h"
 
@@ -408,13 +409,15 @@ void rl_records_forget(void)
 {
     for (int kind = 0; kind < RL_KIND_COUNT; kind++)
         rl_side_table_erase_if((enum rl_kind)kind, NULL, NULL);
+    atomic_store(&rl_captures_open, 0);
 }
 
 bool rl_records_define(void)
 {
     return rl_side_table_define(RL_GRAPH, sizeof(struct rl_graph), graph_retire) &&
            rl_side_table_define(RL_NODE, sizeof(struct rl_node), node_retire) &&
-           rl_side_table_define(RL_STREAM, sizeof(struct rl_stream), NULL) && rl_execs_define();
+           rl_side_table_define(RL_STREAM, sizeof(struct rl_stream), NULL) && rl_execs_define() &&
+           rl_lanes_define();
 }
 
 static void start_again(void)

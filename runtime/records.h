@@ -15,6 +15,7 @@
 #define REDLINE_RECORDS_H
 
 #include "hip_api.h"
+#include "launch.h"
 #include "report.h"
 #include "side_table.h"
 #include "topology.h"
@@ -24,7 +25,8 @@ enum rl_mark {
     RL_FAILED = 2,          /* a native call on it failed and may have done half of its work */
     RL_USER_OBJECT = 4,     /* graph: holds a user object */
     RL_UNSEEN = 8,          /* graph: comes from something that has no record */
-    RL_CAPTURE_UNKNOWN = 16 /* graph, stream: its capture cannot be followed */
+    RL_CAPTURE_UNKNOWN = 16, /* graph, stream: its capture cannot be followed */
+    RL_CHANGED = 32         /* exec: no longer what its source graph made of it, and launched since */
 };
 
 struct rl_graph {
@@ -55,12 +57,15 @@ struct rl_exec {
     struct rl_ref source;         /* the graph it was made from, and that graph's edits at the time */
     uint64_t source_edits;
     unsigned long long flags;
+    struct rl_launches launches;
 };
 
 struct rl_stream {
     struct rl_record base;
     hipGraph_t graph; /* under the lock of records.c: the graph being captured, NULL while nobody has seen it */
 };
+
+extern _Atomic unsigned rl_captures_open; /* at least the captures that are under way, whoever makes them */
 
 /* What generated shims say, after the native call and with its result: `made` is the out parameter itself, since a
  * failing call leaves garbage behind it. NULL and handles without a record are normal. */

@@ -104,6 +104,7 @@ struct rl_side_table_view rl_side_table_views[RL_KIND_COUNT] = {
     [RL_NODE].arrays = { { nothing, 1, 63 } },
     [RL_EXEC].arrays = { { nothing, 1, 63 } },
     [RL_STREAM].arrays = { { nothing, 1, 63 } },
+    [RL_LANE].arrays = { { nothing, 1, 63 } },
 };
 
 #define UNUSED_TABLE(kind) \
@@ -113,6 +114,7 @@ static struct table tables[] = {
     UNUSED_TABLE(RL_NODE),
     UNUSED_TABLE(RL_EXEC),
     UNUSED_TABLE(RL_STREAM),
+    UNUSED_TABLE(RL_LANE),
 };
 
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == RL_KIND_COUNT, "every kind is above");

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum rl_kind { RL_GRAPH, RL_NODE, RL_EXEC, RL_STREAM, RL_KIND_COUNT };
+enum rl_kind { RL_GRAPH, RL_NODE, RL_EXEC, RL_STREAM, RL_LANE, RL_KIND_COUNT };
 
 #define RL_HOLD_BITS 16 /* life = generation << RL_HOLD_BITS | holds */
 

@@ -1,0 +1,244 @@
+/* See device.h. */
+#include "device.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "gate.h"
+#include "plan.h"
+
+/* hsa_ext_amd.h: values of enumerations that no signature names. */
+enum {
+    AGENT_NUM_XCC = 0xA111,
+    AGENT_NEAREST_CPU = 0xA113,
+    POOL_SEGMENT_GLOBAL = 0,
+    POOL_KERNARG = 1,
+    POOL_FINE_GRAINED = 2,
+    POOL_EXECUTABLE = 1 << 2,
+    SIGNAL_GPU_ONLY = 1,
+    CLAIM_TRIES = 8,
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct rl_device *) devices[RL_DEVICES];
+
+static void refuse(struct rl_device *device, enum rl_reason reason, const char *detail)
+{
+    if (device->reason != RL_REASON_NONE)
+        return;
+    device->reason = reason;
+    snprintf(device->detail, sizeof(device->detail), "%s", detail);
+}
+
+struct pools {
+    const struct rl_hsa_table *hsa;
+    hsa_amd_memory_pool_t kernarg, fine;
+};
+
+static hsa_status_t visit_pool(hsa_amd_memory_pool_t pool, void *context)
+{
+    struct pools *pools = context;
+    uint32_t segment = 1, flags = 0;
+
+    if (pools->hsa->hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) ||
+        pools->hsa->hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags) ||
+        segment != POOL_SEGMENT_GLOBAL || !(flags & POOL_FINE_GRAINED))
+        return HSA_STATUS_SUCCESS;
+    if (flags & POOL_KERNARG && !pools->kernarg.handle)
+        pools->kernarg = pool;
+    else if (!pools->fine.handle)
+        pools->fine = pool;
+    return HSA_STATUS_SUCCESS;
+}
+
+static void find_pool(const struct rl_hsa_table *hsa, struct rl_device *device)
+{
+    struct pools pools = { .hsa = hsa };
+    hsa_agent_t cpu = { 0 };
+
+    if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, (hsa_agent_info_t)AGENT_NEAREST_CPU, &cpu) !=
+            HSA_STATUS_SUCCESS || !cpu.handle ||
+        hsa->hsa_amd_agent_iterate_memory_pools(cpu, visit_pool, &pools) != HSA_STATUS_SUCCESS)
+        refuse(device, RL_REASON_DEVICE_UNUSABLE, "its nearest CPU is not known");
+    device->pool = pools.kernarg.handle ? pools.kernarg : pools.fine;
+    if (!device->pool.handle)
+        refuse(device, RL_REASON_DEVICE_UNUSABLE, "no host memory");
+}
+
+static void make_completions(const struct rl_hsa_table *hsa, struct rl_device *device)
+{
+    for (size_t i = 0; i < RL_COMPLETIONS && device->reason == RL_REASON_NONE; i++)
+        if (rl_fault(RL_FAULT_NATIVE) ||
+            hsa->hsa_amd_signal_create(0, 0, NULL, SIGNAL_GPU_ONLY, &device->completions[i].signal) !=
+                HSA_STATUS_SUCCESS)
+            refuse(device, RL_REASON_DEVICE_UNUSABLE, "no signals");
+}
+
+static void find_target(const struct rl_hsa_table *hsa, struct rl_device *device)
+{
+    char name[64] = ""; /* as long as ROCr's answer is */
+    uint32_t partitions = 1;
+
+    if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, HSA_AGENT_INFO_NAME, name) != HSA_STATUS_SUCCESS)
+        name[0] = 0;
+    snprintf(device->gfx, sizeof(device->gfx), "%.15s", name);
+    device->target = rl_pm4_find_target(name);
+    if (!device->target)
+        refuse(device, RL_REASON_TARGET_UNKNOWN, name);
+    else if (!rl_gate_target(device->gfx))
+        refuse(device, RL_REASON_TARGET_DENIED, device->gfx);
+    if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, (hsa_agent_info_t)AGENT_NUM_XCC, &partitions) ==
+            HSA_STATUS_SUCCESS && partitions > 1)
+        refuse(device, RL_REASON_DEVICE_UNUSABLE, "more than one XCC");
+}
+
+static bool has_functions(const struct rl_hsa_table *hsa)
+{
+    return hsa->hsa_agent_get_info && hsa->hsa_amd_agent_iterate_memory_pools && hsa->hsa_amd_memory_pool_get_info &&
+           hsa->hsa_amd_memory_pool_allocate && hsa->hsa_amd_memory_pool_free && hsa->hsa_amd_agents_allow_access &&
+           hsa->hsa_amd_signal_create && hsa->hsa_signal_load_scacquire && hsa->hsa_signal_store_relaxed &&
+           hsa->hsa_queue_load_read_index_scacquire;
+}
+
+static struct rl_device *make(const struct rl_hsa_table *hsa, uint64_t agent, int ordinal)
+{
+    struct rl_device *device = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(1, sizeof(*device));
+
+    if (!device)
+        return NULL;
+    device->agent = agent;
+    device->ordinal = ordinal;
+    if (!has_functions(hsa)) {
+        refuse(device, RL_REASON_HIP_UNKNOWN, "ROCr lacks a function");
+        return device;
+    }
+    find_target(hsa, device);
+    find_pool(hsa, device);
+    make_completions(hsa, device);
+    return device;
+}
+
+struct rl_device *rl_device_find(const struct rl_hsa_table *hsa, uint64_t agent, int ordinal)
+{
+    struct rl_device *device = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < RL_DEVICES; i++) {
+        device = atomic_load_explicit(&devices[i], memory_order_relaxed);
+        if (!device) {
+            device = make(hsa, agent, ordinal);
+            atomic_store_explicit(&devices[i], device, memory_order_release);
+            break;
+        }
+        if (device->agent == agent && device->ordinal == ordinal)
+            break;
+        device = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return device;
+}
+
+void *rl_device_allocate(const struct rl_hsa_table *hsa, struct rl_device *device, size_t bytes)
+{
+    hsa_agent_t agent = { device->agent };
+    void *memory = NULL;
+
+    if (rl_fault(RL_FAULT_ALLOC) ||
+        hsa->hsa_amd_memory_pool_allocate(device->pool, bytes, POOL_EXECUTABLE, &memory) != HSA_STATUS_SUCCESS)
+        return NULL;
+    if (hsa->hsa_amd_agents_allow_access(1, &agent, NULL, memory) == HSA_STATUS_SUCCESS)
+        return memory;
+    hsa->hsa_amd_memory_pool_free(memory);
+    return NULL;
+}
+
+/* Somebody changes this completion: others pass it by. */
+#define BUSY ((struct rl_plan *)1)
+
+struct rl_completion *rl_completion_claim(const struct rl_hsa_table *hsa, struct rl_device *device,
+                                          struct rl_plan *plan)
+{
+    for (int i = 0; i < CLAIM_TRIES; i++) {
+        uint32_t turn = atomic_fetch_add_explicit(&device->turn, 1, memory_order_relaxed);
+        struct rl_completion *completion = &device->completions[turn % RL_COMPLETIONS];
+        struct rl_plan *last = atomic_load_explicit(&completion->plan, memory_order_relaxed);
+
+        if (last == BUSY || !atomic_compare_exchange_strong(&completion->plan, &last, BUSY))
+            continue;
+        if (last && hsa->hsa_signal_load_scacquire(completion->signal)) {
+            atomic_store_explicit(&completion->plan, last, memory_order_release);
+            continue;
+        }
+        rl_plan_refer(plan);
+        hsa->hsa_signal_store_relaxed(completion->signal, 1);
+        atomic_store_explicit(&completion->plan, plan, memory_order_release);
+        if (last)
+            rl_plan_drop(last);
+        return completion;
+    }
+    return NULL;
+}
+
+void rl_completion_return(struct rl_completion *completion)
+{
+    struct rl_plan *plan = atomic_load_explicit(&completion->plan, memory_order_relaxed);
+
+    while (plan == BUSY || !atomic_compare_exchange_weak(&completion->plan, &plan, NULL))
+        plan = atomic_load_explicit(&completion->plan, memory_order_relaxed);
+    rl_plan_drop(plan);
+}
+
+static void reap(const struct rl_hsa_table *hsa, struct rl_completion *completion)
+{
+    struct rl_plan *plan = atomic_load_explicit(&completion->plan, memory_order_relaxed);
+
+    if (!plan || plan == BUSY || !atomic_compare_exchange_strong(&completion->plan, &plan, BUSY))
+        return;
+    if (hsa->hsa_signal_load_scacquire(completion->signal)) {
+        atomic_store_explicit(&completion->plan, plan, memory_order_release);
+        return;
+    }
+    atomic_store_explicit(&completion->plan, NULL, memory_order_release);
+    rl_plan_drop(plan);
+}
+
+void rl_completions_reap(const struct rl_hsa_table *hsa)
+{
+    for (size_t i = 0; i < RL_DEVICES; i++) {
+        struct rl_device *device = atomic_load_explicit(&devices[i], memory_order_acquire);
+
+        for (size_t k = 0; device && k < RL_COMPLETIONS; k++)
+            reap(hsa, &device->completions[k]);
+    }
+}
+
+void rl_completions_wait(const struct rl_hsa_table *hsa)
+{
+    for (size_t i = 0; i < RL_DEVICES; i++) {
+        struct rl_device *device = atomic_load_explicit(&devices[i], memory_order_acquire);
+
+        for (size_t k = 0; device && k < RL_COMPLETIONS; k++)
+            while (atomic_load_explicit(&device->completions[k].plan, memory_order_acquire) &&
+                   !atomic_load_explicit(&device->failed, memory_order_relaxed) &&
+                   hsa->hsa_signal_wait_scacquire(device->completions[k].signal, HSA_SIGNAL_CONDITION_LT, 1,
+                                                  UINT64_MAX, HSA_WAIT_STATE_BLOCKED) > 0)
+                ;
+    }
+}
+
+void rl_device_judge(struct rl_device *device, hipError_t status)
+{
+    switch (status) {
+    case hipErrorIllegalAddress:
+    case hipErrorLaunchTimeOut:
+    case hipErrorLaunchFailure:
+    case hipErrorAssert:
+    case hipErrorECCNotCorrectable:
+        atomic_store_explicit(&device->failed, true, memory_order_relaxed);
+        break;
+    default: break;
+    }
+}

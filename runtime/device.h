@@ -1,0 +1,61 @@
+/*
+ * A GPU that plans run on: its exact gfx target, the host memory that buffers and arguments live in, and signals that
+ * tell which replays are done.
+ *
+ * Devices are made when the first launch on one is observed and stay for ever. A device that cannot be used says why.
+ *
+ * Threads: any. rl_completion_claim() is for the hot path: no lock, no allocation.
+ */
+#ifndef REDLINE_DEVICE_H
+#define REDLINE_DEVICE_H
+
+#include <stdatomic.h>
+
+#include "native_table.h"
+#include "pm4.h"
+#include "reasons.h"
+
+enum { RL_DEVICES = 16, RL_COMPLETIONS = 512, RL_DEVICE_DETAIL = 64 };
+
+struct rl_plan;
+
+struct rl_completion {
+    hsa_signal_t signal;           /* 1 while a replay runs, 0 when it is done */
+    _Atomic(struct rl_plan *) plan; /* NULL: free; otherwise holds one reference of it */
+};
+
+struct rl_device {
+    uint64_t agent;
+    int ordinal; /* HIP's number */
+    char gfx[16];
+    const struct rl_pm4_target *target;
+    hsa_amd_memory_pool_t pool;
+    enum rl_reason reason;
+    char detail[RL_DEVICE_DETAIL];
+    _Atomic bool failed; /* HIP reported an error of the GPU: everything there is native from now on */
+    _Atomic uint32_t turn;
+    struct rl_completion completions[RL_COMPLETIONS];
+};
+
+/* The device whose agent this is, which HIP calls `ordinal`. NULL: no memory, or more devices than RL_DEVICES. */
+struct rl_device *rl_device_find(const struct rl_hsa_table *hsa, uint64_t agent, int ordinal);
+
+/* GPU-readable, executable host memory; NULL: none. */
+void *rl_device_allocate(const struct rl_hsa_table *hsa, struct rl_device *device, size_t bytes);
+
+/* A signal for one replay of `plan`, with the value 1; NULL: as many replays are running as there are signals. */
+struct rl_completion *rl_completion_claim(const struct rl_hsa_table *hsa, struct rl_device *device,
+                                          struct rl_plan *plan);
+/* The replay did not take place. */
+void rl_completion_return(struct rl_completion *completion);
+
+/* Lets go of the plans of all replays that are done. */
+void rl_completions_reap(const struct rl_hsa_table *hsa);
+
+/* Waits until every replay is done: only where HIP waits too. */
+void rl_completions_wait(const struct rl_hsa_table *hsa);
+
+/* The device has failed if this is a status that HIP answers with for ever after an error of the GPU. */
+void rl_device_judge(struct rl_device *device, hipError_t status);
+
+#endif

@@ -1,0 +1,281 @@
+/* See launch.h. */
+#include "launch.h"
+
+#include <stdio.h>
+
+#include "gate.h"
+#include "native.h"
+#include "options.h"
+#include "records.h"
+#include "ride.h"
+
+enum {
+    MOST_OBSERVATIONS = 2, /* the first launch may hold work that HIP does only once */
+    MOST_MISSES = 16,
+    FLUSH_EVERY = 256,
+};
+
+struct launch {
+    rl_launch_function *native;
+    hipGraphExec_t handle;
+    hipStream_t stream;
+    bool per_thread;
+    const struct rl_hip_table *hip; /* HIP's own functions */
+    const struct rl_hsa_table *hsa;
+    struct rl_exec *exec; /* held, and busy with this launch */
+};
+
+static struct rl_report_exec *report_of(const struct rl_exec *exec)
+{
+    return (struct rl_report_exec *)atomic_load_explicit(&exec->base.note, memory_order_relaxed);
+}
+
+static hipError_t by_hip(const struct launch *launch)
+{
+    rl_report_launch(report_of(launch->exec), false);
+    return launch->native(launch->handle, launch->stream);
+}
+
+static void forget_plan(struct rl_launches *launches)
+{
+    if (launches->plan)
+        rl_plan_drop(launches->plan);
+    launches->plan = NULL;
+}
+
+static void stay_native(struct rl_exec *exec, enum rl_reason reason, const char *detail)
+{
+    forget_plan(&exec->launches);
+    exec->launches.reason = reason;
+    rl_report_exec_reason(report_of(exec), reason, "%s", detail);
+}
+
+/* Something about the exec has changed since the last launch; what that launch showed counts no more. */
+static void start_again(struct rl_exec *exec)
+{
+    atomic_fetch_or(&exec->base.marks, RL_CHANGED);
+    atomic_fetch_and(&exec->base.marks, ~(uint32_t)RL_STALE);
+    forget_plan(&exec->launches);
+    exec->launches.reason = RL_REASON_NONE;
+    exec->launches.observations = exec->launches.missed = 0;
+    rl_report_exec_reason(report_of(exec), atomic_load_explicit(&exec->reason, memory_order_relaxed), NULL);
+}
+
+/* ---- fresh ---- */
+
+static struct rl_plan *plan_from(const struct launch *launch, struct rl_observation *seen, enum rl_reason *reason,
+                                 char detail[RL_SEEN_DETAIL])
+{
+    struct rl_lane *lane = rl_lane_make(launch->hip, launch->stream, launch->per_thread);
+    struct rl_device *device;
+    struct rl_plan *plan = NULL;
+    struct rl_proof proof;
+
+    if (!rl_prove(launch->hip, launch->exec->topology, seen, &proof)) {
+        *reason = seen->reason;
+        snprintf(detail, RL_SEEN_DETAIL, "%s", seen->detail);
+        return NULL;
+    }
+    device = lane ? rl_device_find(launch->hsa, seen->agent, lane->ordinal) : NULL;
+    if (!device) {
+        *reason = RL_REASON_OUT_OF_MEMORY;
+        snprintf(detail, RL_SEEN_DETAIL, "for the device or the stream");
+    } else if (device->reason != RL_REASON_NONE) {
+        *reason = device->reason;
+        snprintf(detail, RL_SEEN_DETAIL, "%s", device->detail);
+    } else {
+        plan = rl_plan_make(device, seen, &proof, reason, detail);
+    }
+    rl_proof_free(&proof);
+    return plan;
+}
+
+static hipError_t observe(const struct launch *launch)
+{
+    struct rl_launches *launches = &launch->exec->launches;
+    struct rl_observation seen;
+    enum rl_reason reason = RL_REASON_NONE;
+    char detail[RL_SEEN_DETAIL] = "";
+    hipError_t status;
+
+    rl_observe_begin(&seen, launch->hsa);
+    status = by_hip(launch);
+    rl_observe_end(&seen);
+    if (status == hipSuccess) {
+        launches->plan = plan_from(launch, &seen, &reason, detail);
+        launches->observations++;
+        if (launches->plan)
+            rl_report_exec_reason(report_of(launch->exec), RL_REASON_NONE, NULL);
+        else if (launches->observations >= MOST_OBSERVATIONS)
+            stay_native(launch->exec, reason, detail);
+    }
+    rl_observe_free(&seen);
+    return status;
+}
+
+/* Whether this launch may be observed; a lasting reason against it is kept. */
+static bool observable(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+    const char *detail = "";
+    enum rl_reason reason;
+
+    if (!launch->hsa || exec->launches.reason != RL_REASON_NONE || atomic_load(&rl_captures_open) ||
+        atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE || !exec->topology)
+        return false;
+    reason = rl_gate(launch->hip, &detail);
+    if (reason == RL_REASON_NONE && exec->topology->node_count < rl_options()->min_nodes)
+        reason = RL_REASON_TOO_SMALL;
+    if (reason != RL_REASON_NONE)
+        stay_native(exec, reason, detail);
+    return reason == RL_REASON_NONE;
+}
+
+/* ---- replaying ---- */
+
+static bool missed(const struct launch *launch, enum rl_ride result)
+{
+    struct rl_exec *exec = launch->exec;
+
+    if (result == RL_RIDE_FAILED) /* what our record left for the application to ask about is not its own */
+        (void)launch->hip->hipGetLastError();
+    if (result == RL_RIDE_QUEUE || result == RL_RIDE_FULL)
+        rl_completions_reap(launch->hsa);
+    rl_count(RL_COUNT_replays_without_place);
+    if (result != RL_RIDE_FULL && ++exec->launches.missed >= MOST_MISSES)
+        stay_native(exec, RL_REASON_NOT_CARRIED, "");
+    return false;
+}
+
+static bool replay(const struct launch *launch)
+{
+    struct rl_launches *launches = &launch->exec->launches;
+    struct rl_plan *plan = launches->plan;
+    struct rl_lane *lane = rl_lane_find(launch->hip, launch->stream, launch->per_thread);
+    hipStream_t stream = launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
+    enum rl_ride result;
+
+    if (atomic_load_explicit(&plan->device->failed, memory_order_relaxed)) {
+        stay_native(launch->exec, RL_REASON_DEVICE_FAILED, "");
+        return false;
+    }
+    if (!lane || lane->ordinal != plan->device->ordinal || atomic_load(&rl_captures_open)) {
+        rl_count(RL_COUNT_launches_in_other_streams);
+        return false;
+    }
+    if (++launches->turn % FLUSH_EVERY == 0 && rl_gate_must_flush(launch->hip))
+        return false;
+    result = rl_ride(launch->hip, launch->hsa, plan, lane, stream);
+    if (result != RL_RIDE_DONE)
+        return missed(launch, result);
+    launches->missed = 0;
+    rl_report_launch(report_of(launch->exec), true);
+    return true;
+}
+
+/* The plan stays; HIP launches, and a stream that was not known is known afterwards. */
+static hipError_t instead(const struct launch *launch)
+{
+    hipError_t status = by_hip(launch);
+
+    if (status == hipSuccess && !atomic_load(&rl_captures_open))
+        rl_lane_make(launch->hip, launch->stream, launch->per_thread);
+    return status;
+}
+
+static hipError_t launch_held(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+
+    if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)
+        start_again(exec);
+    if (exec->launches.plan) {
+        if (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE)
+            return replay(launch) ? hipSuccess : instead(launch);
+        forget_plan(&exec->launches);
+    }
+    return observable(launch) ? observe(launch) : by_hip(launch);
+}
+
+static hipError_t launch_unknown(const struct launch *launch)
+{
+    if (rl_plans_await(launch->handle)) /* destroyed: HIP's own answer to that */
+        return launch->native(NULL, launch->stream);
+    rl_count(RL_COUNT_launches_without_record);
+    return launch->native(launch->handle, launch->stream);
+}
+
+hipError_t rl_launch(rl_launch_function *native, hipGraphExec_t handle, hipStream_t stream, bool per_thread)
+{
+    struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
+    const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
+    struct launch launch = { native, handle, stream, per_thread, hip ? rl_hip_own(hip) : NULL,
+                             atomic_load_explicit(&rl_hsa_current, memory_order_acquire), NULL };
+    hipError_t status;
+
+    if (!hip || !rl_ref_hold(ref))
+        return launch_unknown(&launch);
+    launch.exec = (struct rl_exec *)ref.record;
+    if (atomic_exchange_explicit(&launch.exec->launches.busy, true, memory_order_acquire)) {
+        status = by_hip(&launch);
+    } else {
+        status = launch_held(&launch);
+        atomic_store_explicit(&launch.exec->launches.busy, false, memory_order_release);
+    }
+    rl_record_drop(ref.record);
+    return status;
+}
+
+/* ---- the end ---- */
+
+static struct rl_plan *take_plan(hipGraphExec_t handle)
+{
+    struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
+    struct rl_launches *launches;
+    struct rl_plan *plan = NULL;
+
+    if (!rl_ref_hold(ref))
+        return NULL;
+    launches = &((struct rl_exec *)ref.record)->launches;
+    if (!atomic_exchange_explicit(&launches->busy, true, memory_order_acquire)) {
+        plan = launches->plan;
+        launches->plan = NULL;
+    }
+    if (rl_side_table_erase(RL_EXEC, handle))
+        rl_count(RL_COUNT_execs_destroyed);
+    rl_record_drop(ref.record);
+    return plan;
+}
+
+hipError_t rl_launch_destroy(hipError_t (*native)(hipGraphExec_t), hipGraphExec_t handle)
+{
+    const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
+    struct rl_plan *plan;
+
+    if (rl_plans_await(handle)) /* destroyed already */
+        return native(NULL);
+    plan = take_plan(handle);
+    if (hsa)
+        rl_plans_bury(hsa);
+    if (!plan)
+        return native(handle);
+    rl_completions_reap(hsa);
+    if (atomic_load_explicit(&plan->references, memory_order_acquire) > 1 && rl_plan_destroy_after(plan, native, handle))
+        return hipSuccess;
+    rl_plan_drop(plan);
+    return native(handle);
+}
+
+void rl_launches_retire(struct rl_launches *launches)
+{
+    forget_plan(launches);
+}
+
+void rl_launches_settle(void)
+{
+    const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
+
+    if (hsa)
+        rl_completions_wait(hsa);
+    rl_code_forget();
+}

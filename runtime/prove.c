@@ -1,0 +1,514 @@
+/* See prove.h. */
+#include "prove.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "lower.h"
+#include "native.h"
+#include "quiet.h"
+
+/* A node of the graph with the graphs inside its child nodes laid flat. */
+struct node {
+    const struct rl_topology_node *is; /* NULL: it only orders others */
+    uint64_t name;                     /* kernel: hash of its name, 0: not known */
+    uint64_t before, after;            /* sums over its neighbours, in which the order does not matter */
+    uint32_t waits;                    /* predecessors that have not got all of their packets */
+    uint32_t packets;
+    uint64_t done_bytes;
+    bool queued, done;
+};
+
+struct prover {
+    const struct rl_hip_table *hip;
+    struct rl_observation *seen;
+    struct rl_proof *proof;
+    struct node *nodes;
+    struct rl_edge *edges;
+    uint32_t node_count, edge_count;
+    uint32_t *first_edge, *next; /* successors of node n: next[first_edge[n] .. first_edge[n + 1] - 1] */
+    uint32_t *ready;             /* nodes that wait for nothing and are not done */
+    uint32_t ready_count;
+    uint32_t *node_of;           /* of each dispatch */
+    bool ambiguous;
+};
+
+__attribute__((format(printf, 3, 4))) static bool refuse(struct prover *prover, enum rl_reason reason,
+                                                         const char *detail, ...)
+{
+    struct rl_observation *seen = prover->seen;
+    va_list arguments;
+
+    if (seen->reason == RL_REASON_NONE) {
+        seen->reason = reason;
+        va_start(arguments, detail);
+        vsnprintf(seen->detail, sizeof(seen->detail), detail, arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+static void *allocate(struct prover *prover, size_t count, size_t size)
+{
+    void *memory = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(count ? count : 1, size);
+
+    if (!memory)
+        refuse(prover, RL_REASON_OUT_OF_MEMORY, "%zu bytes to compare packets with a graph", count * size);
+    return memory;
+}
+
+/* ---- the graph, laid flat ---- */
+
+static void count_flat(const struct rl_topology *topology, size_t *nodes, size_t *edges)
+{
+    *nodes += topology->node_count;
+    *edges += topology->edge_count;
+    for (size_t i = 0; i < topology->node_count; i++)
+        if (topology->nodes[i].type == hipGraphNodeTypeGraph) {
+            *nodes += 1;
+            *edges += 2 * topology->nodes[i].child->node_count + 1;
+            count_flat(topology->nodes[i].child, nodes, edges);
+        }
+}
+
+static void add_edge(struct prover *prover, uint32_t from, uint32_t to)
+{
+    prover->edges[prover->edge_count++] = (struct rl_edge){ from, to };
+}
+
+static bool runs(const struct rl_topology_node *node)
+{
+    return !node->disabled && (node->type == hipGraphNodeTypeKernel || node->type == hipGraphNodeTypeMemset ||
+                               node->type == hipGraphNodeTypeMemcpy ||
+                               node->type == hipGraphNodeTypeMemcpyFromSymbol ||
+                               node->type == hipGraphNodeTypeMemcpyToSymbol);
+}
+
+/* Node i of the level becomes node base + i. A child node is its own entry; its exit is one node more. */
+static void lay_flat(struct prover *prover, const struct rl_topology *topology, uint32_t *exits)
+{
+    uint32_t base = prover->node_count;
+
+    prover->node_count += (uint32_t)topology->node_count;
+    for (uint32_t i = 0; i < topology->node_count; i++) {
+        const struct rl_topology_node *node = &topology->nodes[i];
+        uint32_t inner, leave;
+
+        exits[base + i] = base + i;
+        prover->nodes[base + i].is = runs(node) ? node : NULL;
+        if (node->type != hipGraphNodeTypeGraph)
+            continue;
+        leave = prover->node_count++;
+        exits[base + i] = leave;
+        exits[leave] = leave;
+        inner = prover->node_count;
+        lay_flat(prover, node->child, exits);
+        add_edge(prover, base + i, leave);
+        for (uint32_t k = 0; k < node->child->node_count; k++) {
+            add_edge(prover, base + i, inner + k);
+            add_edge(prover, exits[inner + k], leave);
+        }
+    }
+    for (size_t i = 0; i < topology->edge_count; i++)
+        add_edge(prover, exits[base + topology->edges[i].from], base + topology->edges[i].to);
+}
+
+static bool index_edges(struct prover *prover)
+{
+    uint32_t *first, *next;
+
+    first = prover->first_edge = allocate(prover, (size_t)prover->node_count + 1, sizeof(*first));
+    next = prover->next = allocate(prover, prover->edge_count, sizeof(*next));
+    if (!first || !next)
+        return false;
+    for (uint32_t i = 0; i < prover->edge_count; i++) {
+        struct rl_edge *edge = &prover->edges[i];
+
+        first[edge->from]++;
+        prover->nodes[edge->to].waits++;
+        prover->nodes[edge->from].after += rl_topology_mix(edge->to + UINT64_C(1));
+        prover->nodes[edge->to].before += rl_topology_mix(edge->from + UINT64_C(1));
+    }
+    for (uint32_t i = 0, sum = 0; i <= prover->node_count; i++)
+        first[i] = sum += i < prover->node_count ? first[i] : 0;
+    for (uint32_t i = prover->edge_count; i-- > 0;)
+        next[--first[prover->edges[i].from]] = prover->edges[i].to;
+    return true;
+}
+
+static bool flatten(struct prover *prover, const struct rl_topology *topology)
+{
+    size_t nodes = 0, edges = 0;
+    uint32_t *exits;
+
+    count_flat(topology, &nodes, &edges);
+    if (nodes > UINT32_MAX / 8 || edges > UINT32_MAX / 8)
+        return refuse(prover, RL_REASON_OUT_OF_MEMORY, "%zu nodes", nodes);
+    prover->nodes = allocate(prover, nodes, sizeof(*prover->nodes));
+    prover->edges = allocate(prover, edges, sizeof(*prover->edges));
+    prover->ready = allocate(prover, nodes, sizeof(*prover->ready));
+    exits = allocate(prover, nodes, sizeof(*exits));
+    if (prover->nodes && prover->edges && prover->ready && exits)
+        lay_flat(prover, topology, exits);
+    free(exits);
+    return prover->node_count == nodes && index_edges(prover);
+}
+
+/* ---- names ---- */
+
+struct named {
+    void *function;
+    uint64_t name;
+};
+
+/* As HIP itself tells a host function of a compiled-in kernel from a hipFunction_t: by looking for the former. */
+static uint64_t ask_name(const struct rl_hip_table *hip, void *function)
+{
+    hipFunction_t kernel = NULL;
+    const char *name;
+
+    if (hip->hipGetFuncBySymbol(&kernel, function) != hipSuccess || !kernel)
+        kernel = function;
+    name = hip->hipKernelNameRef(kernel);
+    return name ? rl_code_name_hash(name, strlen(name)) : 0;
+}
+
+static bool ask_names(struct prover *prover)
+{
+    struct named *table;
+    size_t room = 16;
+    struct rl_quiet quiet;
+
+    while (room < 2 * (size_t)prover->node_count)
+        room *= 2;
+    table = allocate(prover, room, sizeof(*table));
+    if (!table)
+        return false;
+    if (!prover->hip->hipGetFuncBySymbol || !prover->hip->hipKernelNameRef || !rl_quiet_begin(&quiet)) {
+        free(table);
+        return refuse(prover, RL_REASON_PENDING_ERROR, "%s", "");
+    }
+    for (uint32_t i = 0; i < prover->node_count; i++) {
+        const struct rl_topology_node *node = prover->nodes[i].is;
+        size_t at;
+
+        if (!node || node->type != hipGraphNodeTypeKernel)
+            continue;
+        at = (size_t)rl_topology_mix((uintptr_t)node->kernel.function) & (room - 1);
+        while (table[at].function && table[at].function != node->kernel.function)
+            at = (at + 1) & (room - 1);
+        if (!table[at].function)
+            table[at] = (struct named){ node->kernel.function, ask_name(prover->hip, node->kernel.function) };
+        prover->nodes[i].name = table[at].name;
+    }
+    rl_quiet_end(&quiet);
+    free(table);
+    return true;
+}
+
+/* ---- which node a packet belongs to ---- */
+
+static bool is_kernel(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
+{
+    const struct rl_topology_node *is = node->is;
+    const struct rl_aql_dispatch *dispatch = &packet->packet.dispatch;
+    const struct rl_code *code = &prover->seen->codes[packet->code];
+    const dim3 *grid = &is->kernel.grid, *block = &is->kernel.block;
+    uint32_t fixed, dynamic = is->kernel.shared_bytes;
+
+    memcpy(&fixed, code->descriptor, sizeof(fixed));
+    return code->builtin == RL_BUILTIN_NONE && node->name && node->name == code->name &&
+           dispatch->workgroup[0] == block->x && dispatch->workgroup[1] == block->y &&
+           dispatch->workgroup[2] == block->z && dispatch->grid[0] == (uint64_t)grid->x * block->x &&
+           dispatch->grid[1] == (uint64_t)grid->y * block->y && dispatch->grid[2] == (uint64_t)grid->z * block->z &&
+           dispatch->group_bytes == fixed + dynamic;
+}
+
+/* A fill may take several packets; each of them writes a part of it with the node's own value. */
+static bool is_fill(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
+{
+    const hipMemsetParams *fill = &node->is->fill;
+    const struct rl_builtin_use *use = &packet->use;
+    enum rl_builtin builtin = prover->seen->codes[packet->code].builtin;
+    const unsigned char *pattern = prover->seen->bytes + packet->pattern;
+    uint64_t row = (uint64_t)fill->width * fill->elementSize, start = (uintptr_t)fill->dst;
+    uint64_t length = fill->height > 1 && fill->pitch != row ? 0 : row * (fill->height ? fill->height : 1);
+
+    if (builtin != RL_BUILTIN_FILL && builtin != RL_BUILTIN_FILL_2D)
+        return false;
+    for (uint32_t i = 0; i < use->pattern_bytes; i++)
+        if (pattern[i] != (unsigned char)(fill->value >> 8 * ((use->to - start + i) % fill->elementSize)))
+            return false;
+    if (builtin == RL_BUILTIN_FILL)
+        return use->to >= start && use->to + use->bytes <= start + length;
+    return use->to == start && use->bytes == row && use->rows == fill->height && use->pitch == fill->pitch;
+}
+
+/* Memory of this GPU at both ends: such a copy has nothing to do on the host, and none of HIP's own memory in between. */
+static bool on_device(const struct prover *prover, uint64_t address, uint64_t bytes)
+{
+    hsa_amd_pointer_info_t info = { .size = sizeof(info) };
+
+    return prover->seen->hsa->hsa_amd_pointer_info &&
+           prover->seen->hsa->hsa_amd_pointer_info((const void *)address, &info, NULL, NULL, NULL) ==
+               HSA_STATUS_SUCCESS &&
+           info.agentOwner.handle == prover->seen->agent &&
+           address + bytes <= (uintptr_t)info.agentBaseAddress + info.sizeInBytes;
+}
+
+static bool is_copy(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
+{
+    return prover->seen->codes[packet->code].builtin == RL_BUILTIN_COPY && node->is->type != hipGraphNodeTypeKernel &&
+           on_device(prover, packet->use.from, packet->use.bytes) && on_device(prover, packet->use.to, packet->use.bytes);
+}
+
+static bool could_be(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
+{
+    switch (node->is->type) {
+    case hipGraphNodeTypeKernel: return is_kernel(prover, node, packet);
+    case hipGraphNodeTypeMemset: return node->is->fill.elementSize && is_fill(prover, node, packet);
+    default: return is_copy(prover, node, packet);
+    }
+}
+
+/* ---- serving the packets ---- */
+
+static void queue(struct prover *prover, uint32_t node)
+{
+    if (prover->nodes[node].waits || prover->nodes[node].queued)
+        return;
+    prover->nodes[node].queued = true;
+    prover->ready[prover->ready_count++] = node;
+}
+
+static void release_successors(struct prover *prover, uint32_t node)
+{
+    prover->nodes[node].done = true;
+    for (uint32_t i = prover->first_edge[node]; i < prover->first_edge[node + 1]; i++) {
+        prover->nodes[prover->next[i]].waits--;
+        queue(prover, prover->next[i]);
+    }
+}
+
+/* Takes the node out of those that are ready; nodes that only order others are done as soon as they are. */
+static void settle(struct prover *prover, uint32_t from)
+{
+    while (from < prover->ready_count) {
+        uint32_t node = prover->ready[from];
+
+        if (prover->nodes[node].is) {
+            from++;
+            continue;
+        }
+        prover->ready[from] = prover->ready[--prover->ready_count];
+        release_successors(prover, node);
+    }
+}
+
+static void finish(struct prover *prover, uint32_t position)
+{
+    uint32_t node = prover->ready[position], before = --prover->ready_count;
+
+    prover->ready[position] = prover->ready[before];
+    release_successors(prover, node);
+    settle(prover, before);
+}
+
+static uint64_t bytes_of(const struct node *node)
+{
+    const hipMemsetParams *fill = &node->is->fill;
+
+    return (uint64_t)fill->width * fill->elementSize * (fill->height ? fill->height : 1);
+}
+
+static bool serve(struct prover *prover, uint32_t dispatch, const struct rl_seen *packet)
+{
+    uint32_t found = UINT32_MAX;
+    struct node *node;
+
+    for (uint32_t i = 0; i < prover->ready_count; i++) {
+        struct node *other = &prover->nodes[prover->ready[i]];
+
+        if (!could_be(prover, other, packet))
+            continue;
+        if (found == UINT32_MAX) {
+            found = i;
+        } else {
+            node = &prover->nodes[prover->ready[found]];
+            if (node->before != other->before || node->after != other->after)
+                prover->ambiguous = true;
+            if (prover->ready[i] < prover->ready[found])
+                found = i;
+        }
+    }
+    if (found == UINT32_MAX)
+        return refuse(prover, RL_REASON_PACKETS_DIFFER, "packet %u (grid %u, %u, %u) belongs to no node", dispatch,
+                      packet->packet.dispatch.grid[0], packet->packet.dispatch.grid[1],
+                      packet->packet.dispatch.grid[2]);
+    node = &prover->nodes[prover->ready[found]];
+    prover->node_of[dispatch] = prover->ready[found];
+    node->packets++;
+    if (node->is->type == hipGraphNodeTypeMemset) {
+        node->done_bytes += packet->use.bytes * packet->use.rows;
+        if (node->done_bytes < bytes_of(node))
+            return true;
+    }
+    finish(prover, found);
+    return true;
+}
+
+static bool serve_all(struct prover *prover)
+{
+    struct rl_proof *proof = prover->proof;
+
+    for (uint32_t i = 0; i < prover->node_count; i++)
+        queue(prover, i);
+    settle(prover, 0);
+    for (uint32_t i = 0; i < proof->count; i++)
+        if (!serve(prover, i, &prover->seen->packets[proof->packets[i]]))
+            return false;
+    for (uint32_t i = 0; i < prover->node_count; i++)
+        if (!prover->nodes[i].done)
+            return refuse(prover, RL_REASON_PACKETS_DIFFER, "%s node %u has no packet",
+                          prover->nodes[i].is ? rl_topology_type_name(prover->nodes[i].is->type) : "empty", i);
+    return true;
+}
+
+/* ---- levels ---- */
+
+static bool levels_of_graph(struct prover *prover)
+{
+    uint32_t count = prover->node_count;
+    uint32_t *weight = allocate(prover, count, sizeof(*weight)), *level = allocate(prover, count, sizeof(*level));
+    uint32_t *work = allocate(prover, rl_levels_work_words(count, prover->edge_count), sizeof(*work));
+    bool good = weight && level && work;
+
+    if (good) {
+        for (uint32_t i = 0; i < count; i++)
+            weight[i] = prover->nodes[i].packets;
+        good = rl_levels(count, prover->edges, prover->edge_count, weight, level, work) ||
+               refuse(prover, RL_REASON_PACKETS_DIFFER, "the graph has no order");
+    }
+    if (good)
+        for (uint32_t i = 0; i < prover->proof->count; i++)
+            prover->proof->levels[i] = level[prover->node_of[i]]++;
+    free(weight);
+    free(level);
+    free(work);
+    return good;
+}
+
+/* Which level the packets before a signal have reached, for barriers of other queues that wait for it. */
+struct reached {
+    uint64_t signal;
+    uint32_t level;
+};
+
+static const struct reached *find_signal(const struct reached *signals, size_t count, uint64_t signal)
+{
+    while (count-- > 0)
+        if (signals[count].signal == signal)
+            return &signals[count];
+    return NULL;
+}
+
+/* A barrier that waits for something from before this launch may stand only before its queue's first dispatch. */
+static bool levels_of_queues(struct prover *prover, bool keep)
+{
+    struct rl_observation *seen = prover->seen;
+    struct reached *signals = allocate(prover, seen->count, sizeof(*signals));
+    uint32_t level[RL_SEEN_QUEUES] = { 0 }, started[RL_SEEN_QUEUES] = { 0 };
+    size_t signal_count = 0;
+    uint32_t dispatch = 0;
+    bool good = signals;
+
+    for (size_t i = 0; good && i < seen->count; i++) {
+        const struct rl_seen *packet = &seen->packets[i];
+        const struct rl_aql_barrier *barrier = &packet->packet.barrier;
+        uint32_t *at = &level[packet->queue];
+        int waits = packet->dispatch ? 0 : rl_aql_barrier_signals(&packet->packet);
+
+        for (int k = 0; k < waits; k++) {
+            const struct reached *other = find_signal(signals, signal_count, barrier->dependencies[k]);
+
+            if (!barrier->dependencies[k])
+                continue;
+            if (other && *at < other->level)
+                *at = other->level;
+            if (!other && started[packet->queue])
+                good = refuse(prover, RL_REASON_PACKET_UNKNOWN, "a wait for something outside of the graph");
+        }
+        if (packet->dispatch) {
+            if (keep)
+                prover->proof->levels[dispatch] = *at;
+            dispatch++;
+            ++*at;
+            started[packet->queue] = 1;
+        }
+        if (barrier->completion)
+            signals[signal_count++] = (struct reached){ barrier->completion, *at };
+    }
+    free(signals);
+    return good;
+}
+
+/* HIP watches the signal of its closing marker in every launch. Anything before the last dispatch is work of the host. */
+static bool watched_last(struct prover *prover)
+{
+    const struct rl_observation *seen = prover->seen;
+    size_t last = prover->proof->count ? prover->proof->packets[prover->proof->count - 1] : 0;
+
+    for (size_t w = 0; w < seen->watched_count; w++)
+        for (size_t i = 0; i < last; i++)
+            if (seen->packets[i].packet.barrier.completion == seen->watched[w])
+                return refuse(prover, RL_REASON_HOST_WORK, "a host function waits for packet %zu", i);
+    return true;
+}
+
+static bool list_dispatches(struct prover *prover)
+{
+    struct rl_observation *seen = prover->seen;
+    struct rl_proof *proof = prover->proof;
+
+    proof->packets = allocate(prover, seen->count, sizeof(*proof->packets));
+    proof->levels = allocate(prover, seen->count, sizeof(*proof->levels));
+    prover->node_of = allocate(prover, seen->count, sizeof(*prover->node_of));
+    if (!proof->packets || !proof->levels || !prover->node_of)
+        return false;
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->packets[i].dispatch)
+            proof->packets[proof->count++] = (uint32_t)i;
+    return proof->count || refuse(prover, RL_REASON_EMPTY, "%s", "");
+}
+
+bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology, struct rl_observation *seen,
+              struct rl_proof *proof)
+{
+    struct prover prover = { .hip = hip, .seen = seen, .proof = proof };
+    bool good;
+
+    memset(proof, 0, sizeof(*proof));
+    good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && flatten(&prover, topology) &&
+           ask_names(&prover) && serve_all(&prover) && watched_last(&prover) &&
+           levels_of_queues(&prover, prover.ambiguous) && (prover.ambiguous || levels_of_graph(&prover));
+    proof->by_graph = !prover.ambiguous;
+    free(prover.nodes);
+    free(prover.edges);
+    free(prover.first_edge);
+    free(prover.next);
+    free(prover.ready);
+    free(prover.node_of);
+    if (!good)
+        rl_proof_free(proof);
+    return good;
+}
+
+void rl_proof_free(struct rl_proof *proof)
+{
+    free(proof->packets);
+    free(proof->levels);
+    *proof = (struct rl_proof){ 0 };
+}

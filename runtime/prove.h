@@ -1,0 +1,30 @@
+/*
+ * Whether the graph that HIP described and the packets that its launch left are the same thing, and if so, in which order
+ * the packets have to run.
+ *
+ * Each dispatch is given to a node: a kernel by its name, grid, block and LDS, HIP's own fills and copies by the memory
+ * that they write. A packet can only belong to a node whose predecessors have all been served before. Where several nodes
+ * could be meant, it does not matter if they have the same neighbours; if they have not, the order that HIP's queues and
+ * barriers gave the packets takes the place of the graph's own.
+ *
+ * Threads: any; nothing is kept. Functions of HIP are asked for the names of kernels, within rl_quiet_begin().
+ */
+#ifndef REDLINE_PROVE_H
+#define REDLINE_PROVE_H
+
+#include "observe.h"
+#include "topology.h"
+
+struct rl_proof {
+    uint32_t *packets; /* dispatches: positions in seen->packets, in order of reservation */
+    uint32_t *levels;  /* of each */
+    uint32_t count;
+    bool by_graph; /* levels come from the graph's edges; else from HIP's queues */
+};
+
+/* False with seen->reason. */
+bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology, struct rl_observation *seen,
+              struct rl_proof *proof);
+void rl_proof_free(struct rl_proof *proof);
+
+#endif
