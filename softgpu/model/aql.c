@@ -14,6 +14,7 @@
 #include "host.h"
 #include "kernel.h"
 #include "memory.h"
+#include "scratch.h"
 
 enum { TEXT = 1 << 15, REPORT = 2048, IB_SIZE_MASK = 0xfffff, IB_VALID = 1 << 23 };
 static const uint32_t IB_HEADER = 0xc0023f00;
@@ -32,6 +33,7 @@ struct aql {
     uint64_t slots;
     uint64_t head;                       /* next packet to launch */
     bool look; /* the slot at `head` may have changed since it was found INVALID */
+    bool scratch_asked;         /* the packet at `head` waits for scratch memory */
     unsigned seen_dependencies; /* of the barrier packet at `head` */
     struct flight *first, **last; /* launched and not retired, in order */
     struct sg_kernel_job *waves; /* dispatches that PM4 buffers started */
@@ -157,7 +159,28 @@ static void complete(struct aql *aql, struct flight *flight, uint64_t start_ns, 
     sg_signal_complete(aql->queue.gpu, flight->completion, start_ns, end_ns, error);
 }
 
-static void launch_dispatch(struct aql *aql, uint16_t header)
+/* Asked for once all earlier packets have ended, as ROCr looks for the packet at the read index. */
+static enum sg_progress take_scratch(struct aql *aql, const struct sg_kernel_job *job)
+{
+    char text[REPORT];
+
+    if (!job->dispatch.scratch_bytes)
+        return SG_MOVED;
+    if (aql->first)
+        return SG_BLOCKED;
+    switch (sg_scratch_prepare(&aql->queue, job->dispatch.scratch_bytes, job->dispatch.wave_size,
+                               &aql->scratch_asked)) {
+    case SG_SCRATCH_READY: return SG_MOVED;
+    case SG_SCRATCH_WAIT: return SG_BLOCKED;
+    case SG_SCRATCH_REFUSED: break;
+    }
+    snprintf(text, sizeof text, "kernel %s: ROCr gave no %u bytes of scratch a work-item", job->name,
+             job->dispatch.scratch_bytes);
+    sg_queue_fail(&aql->queue, aql->head, SG_ERROR_GROUP_MEMORY, text);
+    return SG_MOVED;
+}
+
+static enum sg_progress launch_dispatch(struct aql *aql, uint16_t header)
 {
     union sg_packet *packet = slot(aql, aql->head);
     struct sg_kernel_job *job = calloc(1, sizeof *job);
@@ -166,16 +189,19 @@ static void launch_dispatch(struct aql *aql, uint16_t header)
 
     if (!job) {
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, text);
-        return;
+        return SG_MOVED;
     }
     job->index = aql->head;
     job->cancelled = &aql->queue.cancelled;
     enum sg_queue_error error = sg_kernel_from_packet(job, &packet->dispatch, packet, text, sizeof text);
 
-    if (error) {
+    if (error)
         sg_queue_fail(&aql->queue, aql->head, error, text);
+    enum sg_progress ready = error ? SG_MOVED : take_scratch(aql, job);
+
+    if (ready == SG_BLOCKED || aql->queue.failed) {
         free(job);
-        return;
+        return ready;
     }
     if (aql->pm4 && !aql->state_reported && sg_pm4_left_behind(aql->pm4, text, sizeof text)) {
         aql->state_reported = true;
@@ -183,14 +209,16 @@ static void launch_dispatch(struct aql *aql, uint16_t header)
     }
     sg_kernel_trace(job, &trace);
     sg_trace_aql(&aql->queue, aql->head, packet, header, &trace, NULL);
-    job->job.due_ns =
-        sg_now_ns() + sg_queue_delay(&aql->queue, sg_options_delay(job->name, sg_options()->kernel_delay));
+    struct sg_range range = sg_options_delay(job->name, sg_options()->kernel_delay);
+
+    job->job.due_ns = sg_now_ns() + sg_queue_delay(&aql->queue, range);
     struct flight *flight = launch(aql, packet->dispatch.completion, 0);
 
     if (flight)
         flight->kernel = job;
     else
         free(job);
+    return SG_MOVED;
 }
 
 /* The packet processor looks at the dependencies one after the other; one that was seen at zero counts. */
@@ -373,7 +401,7 @@ static enum sg_progress launch_next(struct aql *aql)
         return SG_MOVED;
     }
     switch (type) {
-    case SG_PACKET_DISPATCH: launch_dispatch(aql, header); return SG_MOVED;
+    case SG_PACKET_DISPATCH: return launch_dispatch(aql, header);
     case SG_PACKET_BARRIER_AND:
     case SG_PACKET_BARRIER_OR:
         if (!barrier_ready(aql, &packet->barrier, type == SG_PACKET_BARRIER_AND, &bad)) {

@@ -277,6 +277,7 @@ def dispatch(
     completion: int = 0,
     header: int = 0,
     lds: int = 0,
+    scratch: int = 0,
     setup: int = 3,
 ) -> bytes:
     return pack(
@@ -285,7 +286,7 @@ def dispatch(
         *((size, 2) for size in workgroup),
         (0, 2),
         *((size, 4) for size in grid),
-        (0, 4),
+        (scratch, 4),
         (lds, 4),
         (kernel, 8),
         (kernarg, 8),

@@ -22,6 +22,7 @@ from softgpu.model_lib import (
     Writer,
     barrier,
     barrier_value,
+    dispatch,
     until,
 )
 
@@ -206,3 +207,39 @@ def test_destroying_a_queue_ends_a_kernel_that_waits_for_memory(gpu: Gpu, queue:
     queue.destroy()
     other.push(barrier(BARRIER_AND, [], seen.handle))
     seen.wait()
+
+
+INSUFFICIENT_SCRATCH_WAVE32 = 0x400
+TMPRING = 140  # amd_queue_t.compute_tmpring_size
+ONE_WAVE_OF_8_KIB = 1 | 32 << 12
+
+
+def test_a_kernel_with_scratch_waits_until_the_queue_has_enough(gpu: Gpu, queue: Queue) -> None:
+    writer, done, before = Writer(gpu, 4), Signal(gpu), Waiter(gpu)
+    queue.push(before.packet())
+    queue.push(dispatch(writer.kernel, writer.kernarg.address, scratch=256, completion=done.handle))
+    other, seen = Queue(gpu), Signal(gpu)
+    other.push(barrier(BARRIER_AND, [], seen.handle))
+    seen.wait()
+    assert queue.inactive.value == 0, "asked only when all earlier packets have ended"
+    before.release()
+    until(lambda: queue.inactive.value == INSUFFICIENT_SCRATCH_WAVE32, "the request")
+    assert done.value == 1
+    queue.hsa.word(TMPRING).value = ONE_WAVE_OF_8_KIB
+    queue.inactive.value = 0
+    done.wait()
+    assert writer.target.word().value == 4
+    again = Signal(gpu)
+    queue.push(dispatch(writer.kernel, writer.kernarg.address, scratch=128, completion=again.handle))
+    again.wait()
+    assert queue.inactive.value == 0
+
+
+def test_a_kernel_that_gets_no_scratch_fails(gpu: Gpu, queue: Queue) -> None:
+    writer, done = Writer(gpu), Signal(gpu)
+    queue.push(dispatch(writer.kernel, writer.kernarg.address, scratch=256, completion=done.handle))
+    until(lambda: queue.inactive.value == INSUFFICIENT_SCRATCH_WAVE32, "the request")
+    queue.inactive.value = 0
+    until(lambda: queue.inactive.value == 4, "the error")
+    queue.inactive.value = -1
+    until(lambda: done.value < 0, "an error in the completion signal")
