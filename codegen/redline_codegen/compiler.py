@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import struct
 import subprocess
@@ -31,12 +30,13 @@ FOR_PYCPARSER = [
 
 
 def find_compiler() -> list[str]:
-    """The C compiler's command: `CC` if set, which may hold arguments, else cc, gcc or clang."""
-    chosen = shlex.split(os.environ.get("CC", ""))
-    for command in [chosen] if chosen else [["cc"], ["gcc"], ["clang"]]:
-        if shutil.which(command[0]):
+    """The C compiler's command: `CC` if set, a path or a command with arguments, else cc, gcc or clang."""
+    chosen = os.environ.get("CC")
+    commands = [[chosen], chosen.split()] if chosen else [["cc"], ["gcc"], ["clang"]]
+    for command in commands:
+        if command and shutil.which(command[0]):
             return command
-    looked_for = chosen[0] if chosen else "cc, gcc, clang"
+    looked_for = chosen or "cc, gcc, clang"
     raise InputError(f"No C compiler found (looked for {looked_for}); install gcc or clang or set CC.")
 
 

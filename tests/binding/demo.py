@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from redline_codegen.inputs import HEADER  # noqa: E402
+from redline_codegen.model import Function  # noqa: E402
 from redline_codegen.policy import load_policy  # noqa: E402
 
 from binding import proof  # noqa: E402
@@ -38,7 +39,7 @@ def main() -> int:
 
 
 def prove(
-    release: str, include: Path, library: Path, declared: dict[str, proof.Function]
+    release: str, include: Path, library: Path, declared: dict[str, Function]
 ) -> tuple[str, int, int, int, bool]:
     """Release, calls made, symbols that libredline and the library both export, bound to ours, and equal output."""
     api = proof.api_of(release, include, library)

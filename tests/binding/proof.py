@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from redline_codegen.compiler import find_compiler
 from redline_codegen.header import HIP, read_headers
 from redline_codegen.model import Api, Function
 from redline_codegen.rocm import library_path, loader_command
@@ -71,19 +72,15 @@ def build_module(
     host_source.write_text(_HOST)
     module, host = folder / "module.so", folder / "host"
     _compile(["-DAS_MODULE", "-shared", "-fPIC", str(source)], include, library, module)
-    subprocess.run([_cc(), "-o", str(host), str(host_source), "-ldl"], check=True)
+    subprocess.run([*find_compiler(), "-o", str(host), str(host_source), "-ldl"], check=True)
     return Caller([str(host), str(module)], module)
-
-
-def _cc() -> str:
-    return os.environ.get("CC", "cc")
 
 
 def _compile(arguments: list[str], include: Path, library: Path, target: Path) -> None:
     flags = ["-std=gnu11", "-w", "-O0", "-D__HIP_PLATFORM_AMD__", f"-I{include}", "-Wl,-z,now"]
     # The library may want a newer glibc than this system links against; its references are not ours.
     link = [str(library), "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
-    subprocess.run([_cc(), *flags, "-o", str(target), *arguments, *link, "-ldl"], check=True)
+    subprocess.run([*find_compiler(), *flags, "-o", str(target), *arguments, *link, "-ldl"], check=True)
 
 
 def run(caller: Caller, rocm: Path, release: str, folder: Path, preload: Path | None) -> Run:
@@ -98,9 +95,12 @@ def run(caller: Caller, rocm: Path, release: str, folder: Path, preload: Path | 
         "LC_ALL": "C",
     }
     if preload:
-        environment["LD_PRELOAD"] = str(preload)
+        environment["LD_PRELOAD"] = f"./{preload.name}"  # a whole path may hold a space, which ends it
     command = [*(loader_command(rocm, release) or []), *caller.command]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    where = preload.parent if preload else folder
+    done = subprocess.run(
+        command, env=environment, cwd=where, capture_output=True, text=True, timeout=300, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
     log = "".join(path.read_text(errors="replace") for path in folder.glob("bindings.*"))

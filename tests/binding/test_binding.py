@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from conftest import ROCM, ROOT, include_folder, real_library
 from elftools.elf.elffile import ELFFile
+from redline_codegen.compiler import find_compiler
 from redline_codegen.model import Api, Function
 from redline_codegen.policy import load_policy
 from redline_codegen.symbols import read_library
@@ -65,7 +66,7 @@ def test_wrong_version_node_is_noticed(tmp_path: Path) -> None:
     wrong = tmp_path / "libredline.so"
     objects = [str(path) for path in (ROOT / "build" / "obj").rglob("*.o")]
     link = ["-shared", "-o", str(wrong), f"-Wl,--version-script={tmp_path / 'wrong.map'}", *objects]
-    subprocess.run([proof._cc(), *link, "-ldl", "-lpthread"], check=True)
+    subprocess.run([*find_compiler(), *link, "-ldl", "-lpthread"], check=True)
     include, library = include_folder(release), real_library(release)
     api = proof.api_of(release, include, library)
     caller = proof.build_linked(api, DECLARED, include, library, tmp_path)
