@@ -15,7 +15,8 @@
  *   A shadow holds what this buffer has written. Nothing is known at its beginning: HIP's own dispatches run
  *   between replays. A register is written when it is not known or differs. Registers with at most GAP others
  *   between them share a packet: writing GAP known values again is no longer than a new packet. The low word
- *   of a kernarg or packet pointer is always written, so that every dispatch has its own word to patch.
+ *   of a kernarg or packet pointer is always written, so that every dispatch has its own word to patch, and is
+ *   not known afterwards, since a patch may change it.
  *
  * Failure
  *   plan refuses with a reason and the dispatch that it is about; emit cannot fail.
@@ -374,6 +375,7 @@ static uint32_t *set_user_data(uint32_t *at, struct shadow *shadow, const struct
     if (!count)
         return at;
     at = set_window(at, &shadow->user, RL_REG_COMPUTE_USER_DATA_0, user, count, force, where);
+    shadow->user.known &= ~force;
     if (properties & DISPATCH_POINTER)
         *packet = where[packet_at];
     if (properties & KERNARG_POINTER)

@@ -303,3 +303,14 @@ def test_a_kernel_descriptor_is_read_as_the_compiler_lays_it_out() -> None:
     assert (kernel.group_bytes, kernel.private_bytes, kernel.kernarg_bytes) == (256, 0, 312)
     assert (kernel.rsrc1, kernel.rsrc2, kernel.rsrc3) == (0x60AF0040, 0x84, 0x20)
     assert (kernel.properties, kernel.preload) == (0x408, 0)
+
+
+def test_a_word_that_may_be_patched_serves_no_other_dispatch() -> None:
+    """Else new arguments for the first dispatch would change the second's dispatch id."""
+    kernels = [Kernel(), Kernel(entry=0x7F10_0000_0100, properties=0x410)]
+    dispatches = [Dispatch(kernarg=0x7F20_0000_0040), Dispatch(kernel=1, dispatch_id=0x7F20_0000_0040)]
+    buffer = lower("gfx1100", kernels, dispatches)
+    patched = list(buffer.words)
+    patched[buffer.places[0][0]] += 64
+    moved = [replace(dispatches[0], kernarg=0x7F20_0000_0080), dispatches[1]]
+    assert emitted_order(replace(buffer, words=tuple(patched), dispatches=tuple(moved))) == [0, 1]

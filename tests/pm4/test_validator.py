@@ -21,7 +21,7 @@ def test_the_buffers_of_each_target_are_valid(gfx: str, version: int) -> None:
 
 
 @pytest.mark.parametrize("gfx", FAMILY_TARGETS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_buffers_of_random_graphs_are_valid(gfx: str, data: st.DataObject) -> None:
     kernels, dispatches, edges = data.draw(program(gfx))
@@ -37,10 +37,9 @@ def test_buffers_of_random_graphs_are_valid(gfx: str, data: st.DataObject) -> No
     assert validate(lower(gfx, kernels, dispatches, **options), edges) == []
 
 
-@pytest.mark.parametrize("gfx", FAMILY_TARGETS)
-@pytest.mark.parametrize("version", [0, TRUSTED_CP])
-def test_single_bit_mutants_are_found(gfx: str, version: int) -> None:
-    buffer = golden.program(gfx, version)
+@pytest.mark.parametrize("gfx", ["gfx1010", "gfx1103", "gfx1200"])
+def test_single_bit_mutants_are_found(gfx: str) -> None:
+    buffer = golden.program(gfx, 0)
     mutants = [(dword, bit) for dword in range(len(buffer.words)) for bit in range(32)]
     missed = [mutant for mutant in mutants if not validate(buffer.mutant(*mutant), CHAIN)]
     assert len(missed) <= len(mutants) // 20
