@@ -39,6 +39,7 @@ void rl_observe_free(struct rl_observation *seen)
     free(seen->packets);
     free(seen->codes);
     free(seen->bytes);
+    free(seen->watched);
 }
 
 /* Room for `wanted` elements in all; false: none. */
@@ -216,9 +217,7 @@ void rl_observe_handler(hsa_signal_t signal)
 {
     struct rl_observation *seen = current;
 
-    if (seen->watched_count == sizeof(seen->watched) / sizeof(seen->watched[0]))
-        refuse(seen, RL_REASON_HOST_WORK, "more than %zu signals are watched", seen->watched_count);
-    else
+    if (grow(seen, (void **)&seen->watched, &seen->watched_room, seen->watched_count + 1, sizeof(*seen->watched)))
         seen->watched[seen->watched_count++] = signal.handle;
 }
 

@@ -50,8 +50,8 @@ struct rl_observation {
     size_t code_count, code_room;
     unsigned char *bytes;
     size_t byte_count, byte_room;
-    uint64_t watched[4]; /* signals with a host function behind them */
-    size_t watched_count;
+    uint64_t *watched; /* signals with a host function behind them */
+    size_t watched_count, watched_room;
     uint64_t agent; /* that all queues belong to */
 };
 

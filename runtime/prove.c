@@ -455,16 +455,21 @@ static bool levels_of_queues(struct prover *prover, bool keep)
     return good;
 }
 
-/* HIP watches the signal of its closing marker in every launch. Anything before the last dispatch is work of the host. */
-static bool watched_last(struct prover *prover)
+/* HIP watches the signals of its own barriers to learn what is done. Any other signal is not of this launch's packets. A
+ * host function that packets wait for shows in levels_of_queues(). */
+static bool watches_own(struct prover *prover)
 {
     const struct rl_observation *seen = prover->seen;
-    size_t last = prover->proof->count ? prover->proof->packets[prover->proof->count - 1] : 0;
 
-    for (size_t w = 0; w < seen->watched_count; w++)
-        for (size_t i = 0; i < last; i++)
-            if (seen->packets[i].packet.barrier.completion == seen->watched[w])
-                return refuse(prover, RL_REASON_HOST_WORK, "a host function waits for packet %zu", i);
+    for (size_t w = 0; w < seen->watched_count; w++) {
+        size_t i = 0;
+
+        while (i < seen->count && (seen->packets[i].dispatch ||
+                                   seen->packets[i].packet.barrier.completion != seen->watched[w]))
+            i++;
+        if (i == seen->count)
+            return refuse(prover, RL_REASON_HOST_WORK, "a function waits for something that is not in the packets");
+    }
     return true;
 }
 
@@ -492,7 +497,7 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
 
     memset(proof, 0, sizeof(*proof));
     good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && flatten(&prover, topology) &&
-           ask_names(&prover) && serve_all(&prover) && watched_last(&prover) &&
+           ask_names(&prover) && serve_all(&prover) && watches_own(&prover) &&
            levels_of_queues(&prover, prover.ambiguous) && (prover.ambiguous || levels_of_graph(&prover));
     proof->by_graph = !prover.ambiguous;
     free(prover.nodes);
