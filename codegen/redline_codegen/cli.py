@@ -180,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     made = command(
         "rocm", rocm.run, "Fetch real headers and libraries of several ROCm releases into build/rocm."
     )
-    rocm.add_arguments(made)
+    rocm.add_arguments(made, _project_root())
     made = command(
         "pm4", pm4.run, "Print indirect buffers packet by packet; 1 when one holds what it must not."
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -35,9 +34,8 @@ from .staging import (
 )
 from .support_libraries import COMGR, GLIBC, library_path, loader_command
 
-__all__ = ["add_arguments", "library_path", "loader_command", "main", "run"]
+__all__ = ["add_arguments", "library_path", "loader_command", "run"]
 
-DEFAULT_ROOT = Path("build/rocm")
 STATE = ".apt"
 
 
@@ -186,7 +184,7 @@ def _checked(root: Path, row: Row) -> Row:
     return replace(row, note="not loadable here: see above", ok=row.ok and row.name != releases[-1])
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, project: Path) -> None:
     parser.add_argument(
         "--only",
         action="append",
@@ -205,7 +203,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also clang and lld, for the host and for amdgcn kernels (60 MB)",
     )
     parser.add_argument(
-        "--root", type=Path, default=DEFAULT_ROOT, help=f"where to put it all (default: {DEFAULT_ROOT})"
+        "--root",
+        type=Path,
+        default=project / "build" / "rocm",
+        metavar="DIR",
+        help="where to put it all (%(default)s)",
     )
     parser.add_argument(
         "--mirror", metavar="URI", help="a Debian archive to use instead of the one in apt's set-up"
@@ -241,15 +243,3 @@ def run(args: argparse.Namespace) -> int:
             shutil.rmtree(root / STATE, ignore_errors=True)
     print(table(rows))
     return 0 if complete else 1
-
-
-def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="redline-codegen rocm", description="Fetch real HIP headers and libraries."
-    )
-    add_arguments(parser)
-    return run(parser.parse_args(argv))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

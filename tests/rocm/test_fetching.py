@@ -9,7 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from redline_codegen import dynamic, rocm
+from redline_codegen.cli import main
 from redline_codegen.support_libraries import LOADER
 
 from .local_archive import MULTIARCH, LocalArchive
@@ -18,7 +20,16 @@ RELEASES = ["5.2.3", "5.7.1", "6.4.3", "7.2.4"]
 
 
 def fetch(root: Path, *options: str) -> int:
-    return rocm.main(["--root", str(root), *options])
+    return main(["rocm", "--root", str(root), *options])
+
+
+def test_below_the_project_everything_goes_into_its_own_build_folder(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT / "runtime")
+    with pytest.raises(SystemExit):
+        main(["rocm", "--help"])
+    assert "(../build/rocm)" in capsys.readouterr().out
 
 
 def snapshot(root: Path) -> dict[str, tuple[int, int]]:

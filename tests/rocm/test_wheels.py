@@ -6,7 +6,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from redline_codegen import rocm, wheels
+from redline_codegen import wheels
+from redline_codegen.cli import main
 from redline_codegen.errors import InputError
 
 VERSION = "#define HIP_VERSION_MAJOR 6\n#define HIP_VERSION_MINOR 1\n#define HIP_VERSION_PATCH 40091\n"
@@ -35,7 +36,7 @@ def test_only_the_headers_stay_in_a_folder_named_by_their_version(
     tmp_path: Path, downloads: list[str]
 ) -> None:
     root = tmp_path / "rocm"
-    assert rocm.main(["--root", str(root), "--only", "6.1"]) == 0
+    assert main(["rocm", "--root", str(root), "--only", "6.1"]) == 0
     files = sorted(str(file.relative_to(root)) for file in root.rglob("*") if file.is_file())
     assert files == [
         ".lock",
@@ -48,14 +49,14 @@ def test_only_the_headers_stay_in_a_folder_named_by_their_version(
 
 def test_headers_that_are_there_are_not_downloaded_again(tmp_path: Path, downloads: list[str]) -> None:
     for _ in range(2):
-        assert rocm.main(["--root", str(tmp_path / "rocm"), "--only", "6.1"]) == 0
+        assert main(["rocm", "--root", str(tmp_path / "rocm"), "--only", "6.1"]) == 0
     assert downloads == ["triton-rocm==3.0.0rc1"]
 
 
 def test_wheels_are_fetched_only_when_asked_for(
     archive: object, tmp_path: Path, downloads: list[str]
 ) -> None:
-    assert rocm.main(["--root", str(tmp_path / "rocm")]) == 0
+    assert main(["rocm", "--root", str(tmp_path / "rocm")]) == 0
     assert downloads == []
 
 
