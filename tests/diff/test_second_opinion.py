@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 from conftest import ROCM, ROOT, include_folder, real_library
-from redline_codegen import inputs
 from redline_codegen.diff.compare import Comparison, compare
 from redline_codegen.diff.finding import Finding
 from redline_codegen.diff.sides import Side, read_side
-from redline_codegen.header import HeaderSet, read_headers
-from redline_codegen.model import Part
 
 from diff.conftest import compared, found, policy, snapshot
+from diff.parsed_once import parsed_once
 from diff.second_opinion import abi_changes, changed, integer_macros, read, stub_library
 
 FETCHED = ("5.2.3", "5.7.1", "6.4.3", "7.2.4")
@@ -29,15 +27,8 @@ TYPE_RULES = ("layout-changed", "enumerator-added", "enumerator-removed", "enume
 
 
 @cache
-def parsed(headers: HeaderSet, folders: tuple[Path, ...]) -> Part:
-    return read_headers(headers, list(folders))
-
-
-@cache
 def side(path: Path) -> Side:
-    """What the path gives; the same headers are parsed once for all routes to them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inputs, "read_headers", lambda headers, folders: parsed(headers, tuple(folders)))
+    with parsed_once():
         return read_side(str(path), ROOT)
 
 

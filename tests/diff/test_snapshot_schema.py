@@ -50,6 +50,9 @@ def test_schema_is_of_the_version_that_is_written() -> None:
 )
 def test_schema_refuses_another_shape(change: Any) -> None:
     document = json.loads(SNAPSHOTS[-1].read_text())
+    del document["hsa"]
+    document["hip"]["functions"] = {"hipGraphCreate": document["hip"]["functions"]["hipGraphCreate"]}
+    document["hip"]["records"] = {"hipMemsetParams": document["hip"]["records"]["hipMemsetParams"]}
     assert validator().is_valid(document)
     change(document)
     assert not validator().is_valid(document)

@@ -11,7 +11,7 @@ from diff.upgrade_page import PAGE, acknowledge, day_before, printed, refreshed
 
 
 def test_page_shows_what_is_printed() -> None:
-    """When this fails after a change of policy or tool: run tests/diff/upgrade_page.py and read what it changed."""
+    """When this fails after a change of policy or tool: run diff.upgrade_page and read what it changed."""
     include_folder("7.2.4")
     assert refreshed(PAGE.read_text()) == PAGE.read_text()
 

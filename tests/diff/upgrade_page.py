@@ -1,5 +1,7 @@
 """Refreshes docs/upgrade.md: a block that begins with `$ command` gets what the command prints now.
 
+    PYTHONPATH=tests python -m diff.upgrade_page
+
 The day is the one before the upgrade: a project generated from 6.4.3, with 7.2.4 in build/rocm.
 """
 
@@ -17,6 +19,8 @@ from pathlib import Path
 from redline_codegen.cli import main
 from redline_codegen.emit import write_atomically
 from redline_codegen.snapshot import read_snapshot
+
+from diff.parsed_once import parsed_once
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "upgrade.md"
@@ -68,7 +72,7 @@ def acknowledge(page: str, folder: Path) -> None:
 
 
 def refreshed(page: str) -> str:
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, parsed_once():
         folder = Path(temporary)
         day_before(folder)
         for shown, arguments in COMMANDS.items():
