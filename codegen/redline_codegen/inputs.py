@@ -28,24 +28,26 @@ class Installation:
 
 
 def read_api(
-    header: Path | None, library: Path | None, root: Path, environment: dict[str, str] | None = None
+    header: Path | None,
+    library: Path | None,
+    root: Path,
+    snapshots: list[Api],
+    environment: dict[str, str] | None = None,
 ) -> tuple[Api, str]:
     """The API of the first source that exists, and a sentence that names it.
 
     The order is: the given paths, HIP_HEADER and HIP_LIBRARY, ROCM_PATH, /opt/rocm*, the system's include
-    folders, what `make rocm` fetched, and the newest snapshot in `root`/api.
+    folders, what `make rocm` fetched, and the last of `snapshots`.
     """
     environment = dict(os.environ) if environment is None else environment
-    snapshots = read_snapshots(root)
     installation = find_installation(header, library, root, environment)
     if installation is None:
         if not snapshots:
             raise InputError(
                 f"No HIP header was found and {root / 'api'} holds no snapshot; run `make rocm`."
             )
-        return snapshots[
-            -1
-        ], f"snapshot {snapshot_path(root, snapshots[-1].release).name} (no ROCm was found)"
+        newest = snapshots[-1]
+        return newest, f"snapshot {snapshot_path(root, newest.release).name} (no ROCm was found)"
     api = api_of(installation, snapshots)
     shown = installation.include / HEADER
     return api, f"{shown} of ROCm {api.release} ({installation.origin})"

@@ -68,7 +68,7 @@ def test_header_may_be_given_from_within_its_folder(
 def test_library_of_another_release_is_refused() -> None:
     header, library = include_folder("7.2.4"), real_library("6.4.3")
     with pytest.raises(InputError, match=r"libamdhip64\.so\.6, but the header is that of HIP 7\.2"):
-        read_api(header, library, ROOT, {})
+        read_api(header, library, ROOT, [], {})
 
 
 def test_newest_fetched_release_with_a_library_is_used(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_without_any_rocm_the_newest_snapshot_is_used_and_named(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inputs, "_prefixes", lambda root, environment: [])
-    api, source = read_api(None, None, project, {})
+    api, source = read_api(None, None, project, inputs.read_snapshots(project), {})
     assert api.release == "7.2.4"
     assert source == "snapshot rocm-7.2.4.json (no ROCm was found)"
 
@@ -91,7 +91,7 @@ def test_without_any_rocm_the_newest_snapshot_is_used_and_named(
 def test_nothing_at_all_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "_prefixes", lambda root, environment: [])
     with pytest.raises(InputError, match="make rocm"):
-        read_api(None, None, tmp_path, {})
+        read_api(None, None, tmp_path, [], {})
 
 
 @pytest.mark.parametrize("name", ["missing.h", "folder"])
