@@ -29,6 +29,23 @@ hipError_t rl_graph_add_child_graph_node(hipError_t (*native)(hipGraphNode_t *, 
         hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraph_t childGraph);
 hipError_t rl_graph_child_graph_node_get_graph(hipError_t (*native)(hipGraphNode_t, hipGraph_t *),
         const void *caller, hipGraphNode_t node, hipGraph_t *pGraph);
+hipError_t rl_graph_exec_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        hipGraphNodeParams *), const void *caller, hipGraphExec_t graphExec, hipGraphNode_t node,
+        hipGraphNodeParams *nodeParams);
+hipError_t rl_graph_exec_kernel_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        const hipKernelNodeParams *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        const hipKernelNodeParams *pNodeParams);
+hipError_t rl_graph_exec_memset_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        const hipMemsetParams *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        const hipMemsetParams *pNodeParams);
+hipError_t rl_graph_exec_child_graph_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        hipGraph_t), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        hipGraph_t childGraph);
+hipError_t rl_graph_node_set_enabled(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, unsigned int),
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode, unsigned int isEnabled);
+hipError_t rl_drv_graph_exec_memset_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        const hipMemsetParams *, hipCtx_t), const void *caller, hipGraphExec_t hGraphExec,
+        hipGraphNode_t hNode, const hipMemsetParams *memsetParams, hipCtx_t ctx);
 hipError_t rl_graph_instantiate(hipError_t (*native)(hipGraphExec_t *, hipGraph_t, hipGraphNode_t *, char *,
         size_t), const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph, hipGraphNode_t *pErrorNode,
         char *pLogBuffer, size_t bufferSize);

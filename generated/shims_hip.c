@@ -599,9 +599,8 @@ RL_EXPORT hipError_t hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGrap
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecNodeSetParams)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecNodeSetParams(graphExec, node, nodeParams);
-    rl_invalidate_exec(rl_status, graphExec);
-    return rl_status;
+    return rl_graph_exec_node_set_params(rl->hipGraphExecNodeSetParams, rl_caller, graphExec, node,
+            nodeParams);
 }
 
 /* invalidate, hip_4.4 */
@@ -612,9 +611,8 @@ RL_EXPORT hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, 
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecKernelNodeSetParams)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecKernelNodeSetParams(hGraphExec, node, pNodeParams);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_exec_kernel_node_set_params(rl->hipGraphExecKernelNodeSetParams, rl_caller, hGraphExec,
+            node, pNodeParams);
 }
 
 /* invalidate, hip_4.5 */
@@ -679,9 +677,8 @@ RL_EXPORT hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, 
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemsetNodeSetParams)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_exec_memset_node_set_params(rl->hipGraphExecMemsetNodeSetParams, rl_caller, hGraphExec,
+            node, pNodeParams);
 }
 
 /* invalidate, hip_4.5 */
@@ -705,9 +702,8 @@ RL_EXPORT hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphEx
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecChildGraphNodeSetParams)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecChildGraphNodeSetParams(hGraphExec, node, childGraph);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_exec_child_graph_node_set_params(rl->hipGraphExecChildGraphNodeSetParams, rl_caller,
+            hGraphExec, node, childGraph);
 }
 
 /* invalidate, hip_4.5 */
@@ -744,9 +740,7 @@ RL_EXPORT hipError_t hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphN
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphNodeSetEnabled)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphNodeSetEnabled(hGraphExec, hNode, isEnabled);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_node_set_enabled(rl->hipGraphNodeSetEnabled, rl_caller, hGraphExec, hNode, isEnabled);
 }
 
 /* invalidate, hip_5.3 */
@@ -797,9 +791,8 @@ RL_EXPORT hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExe
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphExecMemsetNodeSetParams)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipDrvGraphExecMemsetNodeSetParams(hGraphExec, hNode, memsetParams, ctx);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_drv_graph_exec_memset_node_set_params(rl->hipDrvGraphExecMemsetNodeSetParams, rl_caller,
+            hGraphExec, hNode, memsetParams, ctx);
 }
 
 /* create-record, hip_4.3 */

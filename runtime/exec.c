@@ -223,8 +223,10 @@ static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
     }
     judge_flags(&verdict, exec->flags);
     if (before && topology && verdict.reason == RL_REASON_NONE) {
-        for (size_t i = 0; i < topology->node_count; i++)
+        for (size_t i = 0; i < topology->node_count; i++) {
             topology->nodes[i].disabled = before->nodes[i].disabled;
+            topology->nodes[i].handle = before->nodes[i].handle; /* HIP names an exec's nodes by its first source */
+        }
         exec->topology = topology;
         topology = before;
     }
