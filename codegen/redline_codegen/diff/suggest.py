@@ -47,7 +47,7 @@ def _new_functions(reviewed: Review) -> list[Function]:
 
 def _entry(function: Function, policy: Policy) -> list[str]:
     chosen, reason = suggest_class(function)
-    lines = [f"  # {function.signature}", f"  {function.name}:", f"    class: {chosen}"]
+    lines = [*_comment(function.signature), f"  {function.name}:", f"    class: {chosen}"]
     effects = effects_of(function, chosen)
     if effects:
         lines.append("    effects:")
@@ -90,8 +90,11 @@ def effects_of(function: Function, chosen: str) -> list[list[str]]:
 def _acknowledgement(finding: Finding) -> list[str]:
     change = "; ".join(finding.details) or finding.hint or f"{finding.old} -> {finding.new or 'gone'}"
     text = f"{finding.rule} {finding.entity}: {change}. {finding.meaning}"
-    comment = textwrap.wrap(text, 106, initial_indent="  # ", subsequent_indent="  # ")
-    return [*comment, f"  - fingerprint: {_quoted(finding.fingerprint)}", '    why: ""']
+    return [*_comment(text), f"  - fingerprint: {_quoted(finding.fingerprint)}", '    why: ""']
+
+
+def _comment(text: str) -> list[str]:
+    return textwrap.wrap(text, 106, initial_indent="  # ", subsequent_indent="  # ")
 
 
 def _quoted(fingerprint: str) -> str:
