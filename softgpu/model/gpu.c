@@ -19,7 +19,13 @@
 #include "trace.h"
 #include "work.h"
 
-enum { BUSY_POLL_NS = 50 * 1000, IDLE_POLL_NS = 1000 * 1000, TEARDOWN_NS = 1000 * 1000 * 1000, NICE = -10 };
+enum {
+    FIRST_POLL_NS = 50 * 1000,
+    BLOCKED_POLL_NS = 250 * 1000,
+    IDLE_POLL_NS = 1000 * 1000,
+    TEARDOWN_NS = 1000 * 1000 * 1000,
+    NICE = -10
+};
 static const uint64_t TELL_NS = UINT64_C(5000000000);
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -129,7 +135,7 @@ static void pass(struct sg_gpu *gpu, struct sg_pass *sum)
 static void *command_processor(void *argument)
 {
     struct sg_gpu *gpu = argument;
-    uint64_t idle_ns = BUSY_POLL_NS;
+    uint64_t poll_ns = FIRST_POLL_NS;
 
     /* HIP's waiting threads spin: without priority they would starve the GPU. Refused without privilege; then
      * slower. */
@@ -141,16 +147,16 @@ static void *command_processor(void *argument)
 
         pass(gpu, &sum);
         if (sum.progress == SG_MOVED) {
-            idle_ns = BUSY_POLL_NS;
+            poll_ns = FIRST_POLL_NS;
             continue;
         }
-        uint64_t sleep_ns = sum.progress == SG_BLOCKED ? BUSY_POLL_NS : idle_ns;
+        /* What comes without a kick: stores of the host to memory that a packet polls, rings of ROCr's own.
+         */
+        uint64_t limit = sum.progress == SG_BLOCKED ? BLOCKED_POLL_NS : IDLE_POLL_NS;
+        uint64_t sleep_ns = poll_ns < limit ? poll_ns : limit;
 
-        if (sum.progress == SG_IDLE && idle_ns < IDLE_POLL_NS)
-            idle_ns += idle_ns / 16;
-        if (sum.wake_ns && sum.wake_ns < sleep_ns)
-            sleep_ns = sum.wake_ns;
-        sg_work_sleep(seen, sleep_ns);
+        poll_ns = sleep_ns + sleep_ns / 16;
+        sg_work_sleep(seen, sum.wake_ns && sum.wake_ns < sleep_ns ? sum.wake_ns : sleep_ns);
     }
     return NULL;
 }
@@ -324,7 +330,7 @@ static void destroy_queue(void *model, void *handle)
     /* The memory of its kernels may go next: let them end. One that waits for ever is left to itself, as its
      * thread cannot be taken away; a real GPU would kill the waves. */
     while (queue->class->busy(queue) && sg_now_ns() < until)
-        sg_work_sleep(sg_work_pulse(), BUSY_POLL_NS);
+        sg_work_sleep(sg_work_pulse(), FIRST_POLL_NS);
     if (queue->class->busy(queue))
         fprintf(stderr, "softgpu: queue %u was destroyed while a kernel of it still runs\n", queue->id);
     else

@@ -106,12 +106,14 @@ static int create_event(unsigned long request, struct kfd_create_event *argument
     if (result || arguments->id >= EVENTS)
         return result;
     pthread_mutex_lock(&lock);
-    events[arguments->id] = (struct event){
-        .age = 1,
-        .exists = true,
-        .signal = arguments->type == EVENT_SIGNAL,
-        .auto_reset = arguments->auto_reset,
-    };
+    struct event *event = &events[arguments->id];
+
+    /* Somebody may still wait for an earlier event of this id: age and waiters go on. */
+    event->age++;
+    event->exists = true;
+    event->signal = arguments->type == EVENT_SIGNAL;
+    event->auto_reset = arguments->auto_reset;
+    event->signaled = false;
     pthread_mutex_unlock(&lock);
     return 0;
 }
