@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def _rendered(arguments: argparse.Namespace) -> tuple[dict[str, str], str]:
     return render(api, policy, snapshots, arguments.root / "templates"), source
 
 
-def _line_diff(path: str, committed: str, wanted: str) -> Any:
+def _line_diff(path: str, committed: str, wanted: str) -> Iterator[str]:
     return difflib.unified_diff(
         committed.splitlines(keepends=True),
         wanted.splitlines(keepends=True),

@@ -8,7 +8,7 @@ from typing import Any
 
 from .emit import shims
 from .errors import InputError
-from .model import Api
+from .model import Api, Function, Part
 from .policy import Effect, Entry, Policy, find_function, needs_class, suggest_class
 
 
@@ -52,7 +52,7 @@ def describe_effect(effect: Effect) -> str:
     return f"marks the record of the {effect.object} in `{effect.parameter}` stale"
 
 
-def _suggestion(function: Any, part: Any) -> str:
+def _suggestion(function: Function, part: Part) -> str:
     if not needs_class(function, part):
         return "needs no class: it touches no graph type"
     suggested, reason = suggest_class(function)
@@ -82,12 +82,9 @@ def _unknown(name: str, api: Api, policy: Policy) -> str:
 
 def stats(api: Api, policy: Policy) -> dict[str, Any]:
     """Counts by class, header and node of the classed entry points, and what is exported."""
-    declared = [entry for entry in policy.entries.values() if find_function(policy, entry, api)]
+    found = [(entry, find_function(policy, entry, api)) for entry in policy.entries.values()]
+    declared = [(entry, function) for entry, function in found if function]
     exported = [shim for library in api.parts for shim in shims(api, policy, library)]
-    headers: Counter[str] = Counter()
-    for entry in declared:
-        function = find_function(policy, entry, api)
-        headers[function.header if function else ""] += 1
     return {
         "release": api.release,
         "hip_version": api.hip_version,
@@ -95,8 +92,8 @@ def stats(api: Api, policy: Policy) -> dict[str, Any]:
         "classed": len(declared),
         "classed_in_other_releases_only": len(policy.entries) - len(declared),
         "exported": len(exported),
-        "by_class": dict(sorted(Counter(entry.policy_class for entry in declared).items())),
-        "by_header": dict(sorted(headers.items())),
+        "by_class": dict(sorted(Counter(entry.policy_class for entry, _ in declared).items())),
+        "by_header": dict(sorted(Counter(function.header for _, function in declared).items())),
         "by_node": dict(sorted(Counter(shim.node for shim in exported).items())),
         "with_handler": sum(1 for shim in exported if shim.entry.handler),
     }

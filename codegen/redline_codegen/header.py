@@ -88,7 +88,8 @@ def hip_version(include_folders: list[Path]) -> str:
 
 def _own_files(text: str, folder: str, include_folders: list[Path]) -> dict[str, str]:
     """Each file of the component that the preprocessor named -> its path below the include folder."""
-    prefixes = [f"{root}/" for root in include_folders]
+    # A link to one of the compiler's own folders is searched, and named, as that folder.
+    prefixes = [f"{path}/" for root in include_folders for path in (root, root.resolve())]
     own = {}
     for name in {match.group(2) for match in map(_MARKER.match, text.splitlines()) if match}:
         for prefix in prefixes:

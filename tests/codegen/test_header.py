@@ -89,3 +89,14 @@ def test_compiler_may_have_arguments_or_a_space_in_its_path(
     (tmp_path / "a compiler" / "cc").symlink_to(shutil.which("cc") or "")
     monkeypatch.setenv("CC", command.format(folder=tmp_path))
     assert set(read(tmp_path, "int hipF(void);\n").functions) == {"hipF"}
+
+
+def test_include_folder_may_be_a_link_to_one_that_the_compiler_searches_anyway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.setenv("CC", f"cc -isystem {tmp_path / 'real'}")
+    (tmp_path / "real" / "hip").mkdir()
+    (tmp_path / "real" / "hip" / "hip_runtime_api.h").write_text("int hipF(void);\n")
+    assert set(read_headers(HIP, [tmp_path / "link"]).functions) == {"hipF"}
