@@ -89,9 +89,9 @@ static bool read_rectangle(struct rl_fill *fill, const void *kernarg, const uint
 bool rl_fill_read(struct rl_fill *fill, const char *kernel, uint32_t kernarg_bytes, const void *kernarg,
                   const uint32_t grid[3], const uint16_t workgroup[3])
 {
-    if (!strcmp(kernel, "__amd_rocclr_fillBufferAligned") && kernarg_bytes == sizeof(struct linear))
+    if (!strcmp(kernel, "__amd_rocclr_fillBufferAligned") && kernarg_bytes >= sizeof(struct linear))
         return read_linear(fill, kernarg, grid, workgroup);
-    if (!strcmp(kernel, "__amd_rocclr_fillBufferAligned2D") && kernarg_bytes == sizeof(struct rectangle))
+    if (!strcmp(kernel, "__amd_rocclr_fillBufferAligned2D") && kernarg_bytes >= sizeof(struct rectangle))
         return read_rectangle(fill, kernarg, grid);
     return false;
 }

@@ -149,7 +149,6 @@ static bool take_dispatch(struct rl_observation *seen, struct rl_seen *packet)
 {
     const struct rl_aql_dispatch *dispatch = &packet->packet.dispatch;
     const struct rl_code *code;
-    const void *pattern;
     uint16_t properties;
 
     packet->dispatch = true;
@@ -167,14 +166,12 @@ static bool take_dispatch(struct rl_observation *seen, struct rl_seen *packet)
         return false;
     if (code->builtin == RL_BUILTIN_NONE)
         return true;
-    if (!rl_builtin_read(code->builtin, seen->bytes + packet->arguments, code->kernarg_bytes, &packet->use)) {
+    if (!rl_builtin_read(code->builtin, seen->bytes + packet->arguments, code->kernarg_bytes, dispatch,
+                         &packet->use)) {
         refuse(seen, RL_REASON_PACKET_UNKNOWN, "a built-in kernel of HIP with unknown arguments");
         return false;
     }
-    if (!packet->use.pattern_bytes)
-        return true;
-    memcpy(&pattern, seen->bytes + packet->arguments + packet->use.pattern_at, sizeof(pattern));
-    return keep_bytes(seen, pattern, packet->use.pattern_bytes, &packet->pattern);
+    return keep_bytes(seen, (const void *)packet->use.pattern, packet->use.pattern_bytes, &packet->pattern);
 }
 
 static void take(struct rl_observation *seen, struct rl_seen *packet)

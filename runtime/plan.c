@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "fault.h"
@@ -137,7 +138,11 @@ static void dump(const struct rl_plan *plan)
     static _Atomic uint32_t number;
     const char *folder = rl_options()->dump;
     char path[RL_PATH_SIZE + 64];
-    size_t bytes = (size_t)plan->dwords * sizeof(uint32_t);
+    struct rl_pm4_dump head = rl_pm4_dump_header(plan->device->target, plan->dwords);
+    struct iovec parts[] = {
+        { &head, sizeof(head) },
+        { (void *)(uintptr_t)plan->buffer, (size_t)plan->dwords * sizeof(uint32_t) },
+    };
     int file;
 
     if (!folder[0])
@@ -147,7 +152,7 @@ static void dump(const struct rl_plan *plan)
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0)
         return;
-    if (write(file, (const void *)(uintptr_t)plan->buffer, bytes) != (ssize_t)bytes)
+    if (writev(file, parts, 2) != (ssize_t)(parts[0].iov_len + parts[1].iov_len))
         unlink(path);
     close(file);
 }

@@ -227,24 +227,23 @@ static bool is_kernel(const struct prover *prover, const struct node *node, cons
            dispatch->group_bytes == fixed + dynamic;
 }
 
-/* A fill may take several packets; each of them writes a part of it with the node's own value. */
+/* HIP splits the fill of one row at 16-byte boundaries, and writes the parts in order; never a rectangle. */
 static bool is_fill(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
 {
     const hipMemsetParams *fill = &node->is->fill;
     const struct rl_builtin_use *use = &packet->use;
-    enum rl_builtin builtin = prover->seen->codes[packet->code].builtin;
     const unsigned char *pattern = prover->seen->bytes + packet->pattern;
-    uint64_t row = (uint64_t)fill->width * fill->elementSize, start = (uintptr_t)fill->dst;
-    uint64_t length = fill->height > 1 && fill->pitch != row ? 0 : row * (fill->height ? fill->height : 1);
+    uint64_t row = (uint64_t)fill->width * fill->elementSize;
 
-    if (builtin != RL_BUILTIN_FILL && builtin != RL_BUILTIN_FILL_2D)
+    if (!use->pattern_bytes || use->to != (uintptr_t)fill->dst + node->done_bytes ||
+        (use->pattern_bytes % fill->elementSize && use->bytes != use->pattern_bytes))
         return false;
     for (uint32_t i = 0; i < use->pattern_bytes; i++)
-        if (pattern[i] != (unsigned char)(fill->value >> 8 * ((use->to - start + i) % fill->elementSize)))
+        if (pattern[i] != (unsigned char)(fill->value >> 8 * ((node->done_bytes + i) % fill->elementSize)))
             return false;
-    if (builtin == RL_BUILTIN_FILL)
-        return use->to >= start && use->to + use->bytes <= start + length;
-    return use->to == start && use->bytes == row && use->rows == fill->height && use->pitch == fill->pitch;
+    if (use->rows != 1 || fill->height > 1)
+        return use->bytes == row && use->rows == fill->height && use->pitch == fill->pitch;
+    return node->done_bytes + use->bytes <= row;
 }
 
 /* Memory of this GPU at both ends: such a copy has nothing to do on the host, and none of HIP's own memory in between. */
@@ -401,58 +400,40 @@ static bool levels_of_graph(struct prover *prover)
     return good;
 }
 
-/* Which level the packets before a signal have reached, for barriers of other queues that wait for it. */
-struct reached {
-    uint64_t signal;
-    uint32_t level;
-};
-
-static const struct reached *find_signal(const struct reached *signals, size_t count, uint64_t signal)
+static void levels_in_turn(struct prover *prover)
 {
-    while (count-- > 0)
-        if (signals[count].signal == signal)
-            return &signals[count];
-    return NULL;
+    for (uint32_t i = 0; i < prover->proof->count; i++)
+        prover->proof->levels[i] = i;
 }
 
-/* A barrier that waits for something from before this launch may stand only before its queue's first dispatch. */
-static bool levels_of_queues(struct prover *prover, bool keep)
+static bool completes(const struct rl_observation *seen, size_t count, uint64_t signal)
 {
-    struct rl_observation *seen = prover->seen;
-    struct reached *signals = allocate(prover, seen->count, sizeof(*signals));
-    uint32_t level[RL_SEEN_QUEUES] = { 0 }, started[RL_SEEN_QUEUES] = { 0 };
-    size_t signal_count = 0;
-    uint32_t dispatch = 0;
-    bool good = signals;
+    while (count-- > 0)
+        if (seen->packets[count].packet.barrier.completion == signal)
+            return true;
+    return false;
+}
 
-    for (size_t i = 0; good && i < seen->count; i++) {
+/* A barrier that waits for something from before this launch may stand only before its queue's first dispatch. The other
+ * way round says nothing: HIP leaves a wait out when its signal has come already. */
+static bool waits_for_own(struct prover *prover)
+{
+    const struct rl_observation *seen = prover->seen;
+    bool started[RL_SEEN_QUEUES] = { false };
+
+    for (size_t i = 0; i < seen->count; i++) {
         const struct rl_seen *packet = &seen->packets[i];
-        const struct rl_aql_barrier *barrier = &packet->packet.barrier;
-        uint32_t *at = &level[packet->queue];
         int waits = packet->dispatch ? 0 : rl_aql_barrier_signals(&packet->packet);
 
-        for (int k = 0; k < waits; k++) {
-            const struct reached *other = find_signal(signals, signal_count, barrier->dependencies[k]);
+        for (int k = 0; k < waits && started[packet->queue]; k++) {
+            uint64_t signal = packet->packet.barrier.dependencies[k];
 
-            if (!barrier->dependencies[k])
-                continue;
-            if (other && *at < other->level)
-                *at = other->level;
-            if (!other && started[packet->queue])
-                good = refuse(prover, RL_REASON_PACKET_UNKNOWN, "a wait for something outside of the graph");
+            if (signal && !completes(seen, i, signal))
+                return refuse(prover, RL_REASON_PACKET_UNKNOWN, "a wait for something outside of the graph");
         }
-        if (packet->dispatch) {
-            if (keep)
-                prover->proof->levels[dispatch] = *at;
-            dispatch++;
-            ++*at;
-            started[packet->queue] = 1;
-        }
-        if (barrier->completion)
-            signals[signal_count++] = (struct reached){ barrier->completion, *at };
+        started[packet->queue] = started[packet->queue] || packet->dispatch;
     }
-    free(signals);
-    return good;
+    return true;
 }
 
 /* HIP watches the signals of its own barriers to learn what is done. Any other signal is not of this launch's packets. A
@@ -498,7 +479,11 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
     memset(proof, 0, sizeof(*proof));
     good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && flatten(&prover, topology) &&
            ask_names(&prover) && serve_all(&prover) && watches_own(&prover) &&
-           levels_of_queues(&prover, prover.ambiguous) && (prover.ambiguous || levels_of_graph(&prover));
+           waits_for_own(&prover);
+    if (good && prover.ambiguous)
+        levels_in_turn(&prover);
+    else if (good)
+        good = levels_of_graph(&prover);
     proof->by_graph = !prover.ambiguous;
     free(prover.nodes);
     free(prover.edges);

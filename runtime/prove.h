@@ -4,8 +4,8 @@
  *
  * Each dispatch is given to a node: a kernel by its name, grid, block and LDS, HIP's own fills and copies by the memory
  * that they write. A packet can only belong to a node whose predecessors have all been served before. Where several nodes
- * could be meant, it does not matter if they have the same neighbours; if they have not, the order that HIP's queues and
- * barriers gave the packets takes the place of the graph's own.
+ * could be meant, it does not matter if they have the same neighbours; if they have not, the packets run one after the
+ * other, as HIP has submitted them. (What HIP's barriers wait for is no order: a wait that is over is left out.)
  *
  * Threads: any; nothing is kept. Functions of HIP are asked for the names of kernels, within rl_quiet_begin().
  */
@@ -19,7 +19,7 @@ struct rl_proof {
     uint32_t *packets; /* dispatches: positions in seen->packets, in order of reservation */
     uint32_t *levels;  /* of each */
     uint32_t count;
-    bool by_graph; /* levels come from the graph's edges; else from HIP's queues */
+    bool by_graph; /* levels come from the graph's edges; else each dispatch is a level */
 };
 
 /* False with seen->reason. */
