@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 1, 2, 3
-SIZES = [1, 100, 4096, 70001, 3 << 20, 33 << 20]
+SIZES, LARGE = [1, 100, 4096, 70001, 5 << 20], 33 << 20
 
 hip: Any = ctypes.CDLL("libamdhip64.so.7")
 
@@ -44,10 +44,10 @@ def same(got: Any, want: bytes, what: str) -> None:
         raise SystemExit(f"{what}: wrong bytes")
 
 
-def copies() -> None:
+def copies(large: str = "") -> None:
     """Synchronous and asynchronous, pageable and pinned, all ways, sizes on both sides of HIP's staging limits."""
     queue = stream()
-    for size in SIZES:
+    for size in [*SIZES, LARGE] if large else SIZES:
         want = pattern(size)[:size]
         source, target = ctypes.create_string_buffer(want, size), ctypes.create_string_buffer(size)
         a, b = device(size), device(size)
@@ -180,6 +180,29 @@ def devices(want: str) -> None:
     same(target, text, "copy over all devices")
 
 
+def launch(function: c_void_p, queue: c_void_p, memory: c_void_p, value: int, count: int) -> None:
+    """The test kernel slow_set: `count` words of `memory` become `value`."""
+    words = (memory, c_uint(value), c_uint(count))
+    arguments = (c_void_p * 3)(*(ctypes.addressof(word) for word in words))
+    hip.hipModuleLaunchKernel(function, -(-count // 64), 1, 1, 64, 1, 1, 0, queue, arguments, None)
+
+
+def reload(*modules: str) -> None:
+    """Modules loaded, run and unloaded in turn, so that kernel objects come back at the same address."""
+    count, queue, memory, target = 64, stream(), device(256), (c_uint * 64)()
+    for value, module in enumerate(modules * 3):
+        loaded, function = c_void_p(), c_void_p()
+        call("hipModuleLoad", byref(loaded), module.encode())
+        name = "slow_set" if "renamed" not in module else "slow_sxt"
+        call("hipModuleGetFunction", byref(function), loaded, name.encode())
+        if name == "slow_set":
+            launch(function, queue, memory, value, count)
+            call("hipMemcpyAsync", target, memory, c_size_t(256), DEVICE_TO_HOST, queue)
+            call("hipStreamSynchronize", queue)
+            same(target, bytes((c_uint * count)(*[value] * count)), f"kernel of load {value}")
+        call("hipModuleUnload", loaded)
+
+
 def launch_failing(module: str, kernel: str, freed: bool) -> None:
     """Launch a kernel that the GPU cannot run, or one on freed memory; prints HIP's status afterwards."""
     loaded, function, queue, memory = c_void_p(), c_void_p(), stream(), device(1 << 20)
@@ -187,9 +210,7 @@ def launch_failing(module: str, kernel: str, freed: bool) -> None:
     call("hipModuleGetFunction", byref(function), loaded, kernel.encode())
     if freed:
         call("hipFree", memory)
-    value, count = c_uint(1), c_uint(64)
-    arguments = (c_void_p * 3)(*(ctypes.addressof(argument) for argument in (memory, value, count)))
-    hip.hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, queue, arguments, None)
+    launch(function, queue, memory, 1, 64)
     status = hip.hipStreamSynchronize(queue)
     print(f"status {status} {hip.hipDeviceSynchronize()}", flush=True)
     os._exit(0)
@@ -259,6 +280,7 @@ CHECKS: dict[str, Callable[..., None]] = {
         queues,
         events,
         devices,
+        reload,
         use_after_free,
         unknown_kernel,
         fork,

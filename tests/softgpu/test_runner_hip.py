@@ -48,7 +48,8 @@ def passes(*check: str, options: tuple[str, ...] = (), **environment: str) -> No
 @pytest.mark.parametrize("sdma", ["0", "2"])
 @pytest.mark.parametrize("gfx", TARGETS)
 def test_copies_of_every_kind_and_size(gfx: str, sdma: str) -> None:
-    passes("copies", options=("--gfx", gfx, "--sdma", sdma))
+    large = ["large"] if gfx == "gfx1201" else []
+    passes("copies", *large, options=("--gfx", gfx, "--sdma", sdma))
 
 
 @pytest.mark.parametrize("sdma", ["0", "2"])
@@ -92,6 +93,13 @@ def test_use_after_free_is_reported_and_reaches_the_application() -> None:
     assert done.stdout.splitlines()[-1].strip() == "status 700 700", done.stdout + done.stderr
     assert "kernel slow_set: memory fault at" in done.stderr
     assert "use after free: offset 0x0 of GPU memory" in done.stderr
+
+
+def test_a_kernel_object_at_a_reused_address_is_the_new_kernel(tmp_path: Path) -> None:
+    module = ROOT / "softgpu/kernels/fixtures/gfx1201/kernels.co"
+    renamed = tmp_path / "renamed.co"
+    renamed.write_bytes(module.read_bytes().replace(b"slow_set", b"slow_sxt"))
+    passes("reload", str(module), str(renamed), options=("--gfx", "gfx1201"))
 
 
 def test_a_kernel_without_a_twin_is_reported_and_reaches_the_application(tmp_path: Path) -> None:
