@@ -314,3 +314,45 @@ def test_a_word_that_may_be_patched_serves_no_other_dispatch() -> None:
     patched[buffer.places[0][0]] += 64
     moved = [replace(dispatches[0], kernarg=0x7F20_0000_0080), dispatches[1]]
     assert emitted_order(replace(buffer, words=tuple(patched), dispatches=tuple(moved))) == [0, 1]
+
+
+def fewest_dwords(buffer: Buffer) -> int:
+    """Least size of the dispatches when only packets of neighbouring registers can be had, worked out by trying."""
+    known: dict[int, int] = dict.fromkeys(range(expected.START, expected.START + 3), 0)
+    if buffer.kernels[buffer.dispatches[emitted_order(buffer)[0]].kernel].properties & 1:
+        known |= {expected.USER + register: 0 for register in range(4)}
+    total = 0
+    for index in emitted_order(buffer):
+        dispatch = buffer.dispatches[index]
+        kernel = buffer.kernels[dispatch.kernel]
+        needs = expected.registers(buffer.gfx, kernel, dispatch)
+        users = expected.USER + 4 * (kernel.properties & 1)
+        patchable = {users} if kernel.properties & 2 else set()
+        if kernel.properties & 8:
+            before = (kernel.properties & 2) + (kernel.properties & 4) // 2
+            patchable.add(users + before)
+        changed = [register for register in needs if known.get(register) != needs[register]]
+        changed = sorted({*changed, *patchable})
+        costs = {-1: 0}  # of writing the first registers of `changed`
+        for last, register in enumerate(changed):
+            costs[last] = min(
+                costs[first - 1] + 2 + register - changed[first] + 1
+                for first in range(last + 1)
+                if all(between in needs for between in range(changed[first], register + 1))
+            )
+        total += costs[len(changed) - 1] + 5
+        known |= needs
+        for register in patchable:
+            known.pop(register)
+    return total
+
+
+@ALL_FAMILIES
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_no_smaller_buffer_has_what_the_dispatches_need(gfx: str, data: st.DataObject) -> None:
+    kernels, dispatches, _ = data.draw(program(gfx))
+    buffer = lower(gfx, kernels, dispatches, cp_feature_version=TRUSTED_CP)
+    entry = 13 + (6 if kernels[dispatches[emitted_order(buffer)[0]].kernel].properties & 1 else 0)
+    fences = 10 * (buffer.levels - 1) + 2 + (8 if gfx == "gfx1010" else 0)
+    assert len(buffer.words) == entry + fences + fewest_dwords(buffer)
