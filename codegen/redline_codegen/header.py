@@ -47,6 +47,7 @@ _SPELLINGS = {
 
 _MARKER = re.compile(r'^# (\d+) "([^"]*)"')
 _MACRO = re.compile(r"^#define (\w+)(?!\()\s+(.+)$")
+_UNDEFINED = re.compile(r"^#undef (\w+)")
 _BOUND = re.compile(r"@(\d+)")
 _INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 _TOKEN = re.compile(r"\w+|<<|>>|[-+~|&^()*/]")
@@ -159,6 +160,8 @@ def _macros(text: str, own: dict[str, str]) -> dict[str, str]:
         marker = _MARKER.match(line)
         if marker:
             inside = marker.group(2) in own and not marker.group(2).endswith("hip_version.h")
+        elif undefined := _UNDEFINED.match(line):
+            macros.pop(undefined.group(1), None)
         elif inside and (macro := _MACRO.match(line)) and not macro.group(1).startswith("_"):
             macros[macro.group(1)] = macro.group(2).strip()
     return macros
@@ -211,10 +214,16 @@ class _Builder:
             self.typedefs.setdefault(node.name, text)
 
     def _tag(self, node: Node) -> None:
-        if node.name is None and isinstance(node, c_ast.Enum):
-            self._named(node, f"anonymous_{node.values.enumerators[0].name}", tagged=False)
-        elif node.name is not None:
+        if node.name is not None:
             self._named(node, node.name, tagged=True)
+        elif isinstance(node, c_ast.Enum):
+            self._anonymous(node)
+
+    def _anonymous(self, node: Node) -> str:
+        """Takes an enum that nothing names; returns the name that it goes by in the model."""
+        name = f"anonymous_{node.values.enumerators[0].name}"
+        self._named(node, name, tagged=False)
+        return name
 
     def _named(self, node: Node, name: str, tagged: bool) -> None:
         if isinstance(node, c_ast.Enum):
@@ -285,7 +294,7 @@ class _Builder:
         if isinstance(node, (c_ast.Struct, c_ast.Union, c_ast.Enum)):
             kind = type(node).__name__.lower()
             if node.name is None:
-                return kind
+                return self._anonymous(node) if kind == "enum" else kind
             if getattr(node, "decls", None) or getattr(node, "values", None):
                 self._named(node, node.name, tagged=True)
             elif kind != "enum" and node.name not in self.records:

@@ -63,6 +63,12 @@ def test_nested_struct_behind_an_array_has_its_bounds_and_no_offsets(tmp_path: P
     assert inline and inline.fields == (Field("b", "char [2]", None),)
 
 
+def test_enum_without_a_name_inside_a_struct_is_read(tmp_path: Path) -> None:
+    part = read(tmp_path, "struct hipKind { enum { hipOne = 1, hipTwo } kind; };\nint hipF(void);\n")
+    assert part.enums["anonymous_hipOne"].enumerators == (("hipOne", 1), ("hipTwo", 2))
+    assert part.records["hipKind"].fields[0].type == "anonymous_hipOne"
+
+
 def test_variadic_function_is_read(tmp_path: Path) -> None:
     part = read(tmp_path, "int hipLog(void (*sink)(int, ...), const char *format, ...);\n")
     assert part.functions["hipLog"].signature == "int hipLog(void (*sink)(int, ...), const char *format, ...)"
@@ -71,6 +77,11 @@ def test_variadic_function_is_read(tmp_path: Path) -> None:
 def test_constant_that_the_compiler_cannot_compute_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"HIP_NEVER:1:\d+: error"):
         read(tmp_path, "#define HIP_NEVER (1 / 0)\nint hipF(void);\n")
+
+
+def test_macro_that_the_header_takes_back_is_no_constant(tmp_path: Path) -> None:
+    part = read(tmp_path, "#define HIP_TMP 1\n#define HIP_KEPT 2\n#undef HIP_TMP\nint hipF(void);\n")
+    assert part.constants == {"HIP_KEPT": 2}
 
 
 def test_line_ends_bom_and_a_missing_last_newline_change_nothing(tmp_path: Path) -> None:
