@@ -133,6 +133,19 @@ def test_unreadable_input_is_one_sentence_and_touches_nothing(
     assert (outputs / "diff.sarif").read_text() == "as it was"
 
 
+def test_input_that_the_system_refuses_is_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*given: object) -> None:
+        raise PermissionError(13, "Permission denied", "rocm-7.2.4.json")
+
+    monkeypatch.setattr("redline_codegen.diff.command.read_sides", refuse)
+    assert diff(OLD, NEW) == 3
+    assert capsys.readouterr().err == (
+        "redline-codegen diff: rocm-7.2.4.json: It cannot be read (Permission denied).\n"
+    )
+
+
 @pytest.mark.parametrize(
     "text", ["", "entry_points: [", "version: 1\nentry_points:\n  a:\n    class: none\n"]
 )

@@ -74,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         reviewed = _reviewed(arguments)
     except InputError as error:
         return _complain(str(error), UNREADABLE)
+    except OSError as error:
+        return _complain(f"{error.filename or 'An input'}: It cannot be read ({error.strerror}).", UNREADABLE)
     if arguments.suggest:
         sys.stdout.write(to_suggestions(reviewed))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from concurrent.futures import ProcessPoolExecutor
@@ -36,8 +35,7 @@ def read_sides(old: str, new: str, root: Path) -> tuple[Side, Side]:
     """Both inputs, at the same time where both are headers to parse."""
     if any(_is_quick(argument) for argument in (old, new)):
         return read_side(old, root), read_side(new, root)
-    # A parse makes a million objects and no garbage; looking for some costs a sixth of the time.
-    with ProcessPoolExecutor(2, mp_context=get_context("fork"), initializer=gc.disable) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
         pending = [pool.submit(read_side, argument, root) for argument in (old, new)]
         return pending[0].result(), pending[1].result()
 
