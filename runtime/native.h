@@ -4,8 +4,8 @@
  * rl_hip(), rl_hip_anew() and rl_hsa() are given the address that their shim returns to. They may be called from any
  * thread at any time, before main and while a library is being loaded, and never return NULL; members are NULL while the
  * library is not loaded and for functions that it does not have. The first call that finds the library fills the whole
- * table. No lock is taken and nothing is allocated: threads that resolve at once fill tables of their own, with the same
- * values. Nothing is ever loaded, or kept loaded, on the application's behalf.
+ * table. Nothing is allocated, and no lock is held but for single looks at the loaded objects (object.h): threads that
+ * resolve at once fill tables of their own, with the same values. Nothing is ever loaded, or kept loaded, on the application's behalf.
  *
  * A table holds what its shims call next. That is the library's own function, except where another preloaded library
  * stands between us and HIP and wraps the same function: then it is that wrapper. Calls that are ours alone, and

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "object.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -79,11 +80,39 @@ static int visit_one(struct dl_phdr_info *info, size_t size, void *data)
     return walk->visit(&object, walk->context);
 }
 
+/* The loader's lock is not made new in the child of a fork: no thread of ours may be inside while one forks. */
+static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
+
+static int iterate(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    int result;
+
+    pthread_mutex_lock(&inside);
+    result = dl_iterate_phdr(callback, data);
+    pthread_mutex_unlock(&inside);
+    return result;
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&inside);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&inside);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 bool rl_objects_walk(bool (*visit)(const struct rl_object *object, void *context), void *context)
 {
     struct walk walk = { visit, context, 0 };
 
-    return dl_iterate_phdr(visit_one, &walk);
+    return iterate(visit_one, &walk);
 }
 
 static int take_count(struct dl_phdr_info *info, size_t size, void *count)
@@ -97,7 +126,7 @@ unsigned long long rl_objects_loaded(void)
 {
     unsigned long long count = 0;
 
-    dl_iterate_phdr(take_count, &count);
+    iterate(take_count, &count);
     return count;
 }
 
@@ -108,20 +137,30 @@ size_t rl_objects_at_start(void)
     return atomic_load_explicit(&at_start, memory_order_relaxed);
 }
 
-static int count_one(struct dl_phdr_info *info, size_t size, void *count)
+struct order {
+    size_t count, ours, libc;
+};
+
+static bool note_position(const struct rl_object *object, void *context)
 {
-    (void)info, (void)size;
-    ++*(size_t *)count;
-    return 0;
+    struct order *order = context;
+
+    if (rl_object_has(object, (const void *)rl_objects_at_start))
+        order->ours = object->position;
+    if (rl_object_has(object, (const void *)dl_iterate_phdr))
+        order->libc = object->position;
+    order->count = object->position + 1;
+    return false;
 }
 
-/* When our constructor runs, all objects of the start are mapped. One that is loaded later counts itself too late. */
+/* When our constructor runs, all objects of the start are mapped. What is loaded later stands behind libc: then we were
+ * not there when callers were bound, and count ourselves out. */
 __attribute__((constructor)) static void count_objects(void)
 {
-    size_t count = 0;
+    struct order order = { 0, 0, SIZE_MAX };
 
-    dl_iterate_phdr(count_one, &count);
-    atomic_store_explicit(&at_start, count, memory_order_relaxed);
+    rl_objects_walk(note_position, &order);
+    atomic_store_explicit(&at_start, order.ours < order.libc ? order.count : order.ours, memory_order_relaxed);
 }
 
 static bool is_function(const struct rl_object *object, size_t n)

@@ -1,9 +1,9 @@
 /*
  * A loaded shared object and the symbols that it defines, read from its own dynamic section.
  *
- * No function of dl*() is used: nothing is allocated, dlerror() keeps the application's text, and the loader's main
- * lock, which a thread that runs constructors holds, is not needed. Objects must stay loaded while they are looked at;
- * rl_objects_walk() sees to that for the time of its callback.
+ * No function of dl*() but dl_iterate_phdr() is used: nothing is allocated, dlerror() keeps the application's text, and
+ * the loader's main lock, which a thread that runs constructors holds, is not needed. Any thread; a walk within a walk is
+ * not possible. Objects must stay loaded while they are looked at; a walk sees to that for the time of its callback.
  */
 #ifndef REDLINE_OBJECT_H
 #define REDLINE_OBJECT_H

@@ -18,13 +18,20 @@ CC = os.environ.get("CC", "cc")
 FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-fPIC", "-fvisibility=hidden", "-pthread"]
 
 
+NEWEST = "7.2.4"
+"""Whose types generated/hip_api.h has; prototypes are that release's for older libraries too."""
+
+
 def recorded_functions(api: Api) -> list[Function]:
     """Functions of the policy, and those that the runtime calls, as far as the release exports them."""
     policy = load_policy(ROOT / "policies.yaml")
+    newest = read_snapshot(ROOT / "api" / f"rocm-{NEWEST}.json")
     assert api.hip.library
     exported = {symbol.name for symbol in api.hip.library.symbols}
-    found = [find_function(policy, entry, api) for entry in policy.entries.values() if entry.library == "hip"]
-    found += [api.hip.functions.get(name) for name in policy.called]
+    found = [
+        find_function(policy, entry, newest) for entry in policy.entries.values() if entry.library == "hip"
+    ]
+    found += [newest.hip.functions.get(name) for name in policy.called]
     return [f for f in found if f and f.name in exported and f.returns in ("hipError_t", "void")]
 
 
@@ -47,7 +54,7 @@ def mutators(api: Api) -> list[tuple[str, str, int]]:
     return found
 
 
-def write_callers(folder: Path, release: str = "7.2.4") -> None:
+def write_callers(folder: Path, release: str = NEWEST) -> None:
     """exported.h: prototypes for programs; mutators.h: a table for tests that go through all of them."""
     api = read_snapshot(ROOT / "api" / f"rocm-{release}.json")
     environment = _environment()
@@ -108,11 +115,12 @@ def _types(function: Function) -> str:
 
 def build(
     folder: Path,
-    release: str = "7.2.4",
+    release: str = NEWEST,
     *flags: str,
     name: str = "",
     without: frozenset[str] = frozenset(),
     extra: tuple[str, ...] = (),
+    versioned: bool = True,
 ) -> Path:
     """Builds the stand-in into the folder and returns the library, named by its soname unless `name` is given."""
     api = read_snapshot(ROOT / "api" / f"rocm-{release}.json")
@@ -122,7 +130,8 @@ def build(
     soname = name or api.hip.library.soname
     library = folder / soname
     command = [CC, *FLAGS, *flags, f"-I{folder}", f"-I{HERE}", f"-I{ROOT / 'generated'}", "-shared"]
-    command += [f"-Wl,-soname,{soname}", f"-Wl,--version-script={folder / 'standin.map'}"]
+    command += [f"-Wl,-soname,{soname}"]
+    command += [f"-Wl,--version-script={folder / 'standin.map'}"] if versioned else []
     command += [str(folder / "standin.c"), str(HERE / "record.c"), str(HERE / "model.c"), "-o", str(library)]
     subprocess.run(command, check=True, timeout=120)
     return library
