@@ -26,7 +26,9 @@ HEADERS := $(wildcard runtime/*.h generated/*.h)
 
 .PHONY: build demo test stress bench check current generate rocm clean lint warnings
 
+# A ROCm newer than generated/ was made from is named in one line; without .venv there is nobody to ask.
 build: build/libredline.so
+	@if [ -x $(CODEGEN) ]; then $(CODEGEN) diff --notice; fi
 
 # abi_checks.c holds only static assertions: compiling it is the check, and it adds nothing to the library.
 build/libredline.so: $(OBJECTS) generated/redline.map
@@ -56,6 +58,7 @@ rocm: $(READY)
 build/rocm/.tried: $(READY)
 	@mkdir -p $(@D)
 	@$(CODEGEN) rocm || echo "Some real libraries could not be had: tests that need them will be skipped by name."
+	@$(BIN)/python tests/diff/fetch_abigail.py || echo "abidiff could not be had: its tests will be skipped by name."
 	@touch $@
 
 include softgpu/softgpu.mk softgpu/kernels/kernels.mk softgpu/pm4/pm4.mk

@@ -20,7 +20,7 @@ FOLDER = ROOT / "benchmarks"
 RUNS = 3
 
 C_BENCHMARKS = {"side_table": ["side_table.c"]}
-PYTHON_BENCHMARKS = {"generate": "generate.py"}
+PYTHON_BENCHMARKS = {"diff": "diff.py", "generate": "generate.py"}
 
 
 @dataclass(frozen=True)

@@ -95,16 +95,20 @@ def _is_twin(function: Function, policy: Policy) -> bool:
     return function.name.endswith("_spt") and function.name.removesuffix("_spt") in policy.entries
 
 
+def article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
 def suggest_class(function: Function) -> tuple[str, str]:
     """A class that fits the signature, and the reasoning; a human decides."""
     for parameter in function.parameters:
         for kind in RECORDED:
             if parameter.type == f"{HANDLES[kind]} *" and "Get" not in function.name:
-                return "create-record", f"`{parameter.name}` gives out a {kind}"
+                return "create-record", f"`{parameter.name}` gives out {article(kind)}"
     for parameter in function.parameters:
         for kind, handle in HANDLES.items():
             if parameter.type == handle and _CHANGES.search(function.name):
-                return "invalidate", f"`{parameter.name}` is a {kind} and the name says that it is changed"
+                return "invalidate", f"`{parameter.name}` is {article(kind)} and the name says that it is changed"
     return "passthrough", "it takes no handle that its name says it changes"
 
 
@@ -335,12 +339,12 @@ def check_policy(policy: Policy, api: Api, snapshots: list[Api]) -> None:
 
 def _check_effect(policy: Policy, entry: Entry, effect: Effect, function: Function) -> None:
     types = {parameter.name: parameter.type for parameter in function.parameters}
-    what = f"gives out a {effect.object}" if effect.makes else f"names a {effect.object}"
+    what = f"gives out {article(effect.object)}" if effect.makes else f"names {article(effect.object)}"
     handle = HANDLES[effect.object] + (" *" if effect.makes else "")
     expected: list[tuple[str, str, tuple[str, ...]]] = [(effect.parameter, what, (handle,))]
     if effect.owner:
         owners = tuple(HANDLES.values()) if effect.object == "graph" else (HANDLES["graph"],)
-        expected.append((effect.owner, f"makes a {effect.object} of it", owners))
+        expected.append((effect.owner, f"makes {article(effect.object)} of it", owners))
     for name, what, wanted in expected:
         if name not in types:
             message = f"{entry.name} has no parameter `{name}`: {function.signature}."
