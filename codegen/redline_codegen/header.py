@@ -115,11 +115,9 @@ def _describe(message: str, code: str) -> str:
     if match:
         file, line, what = match.groups()
     else:
-        (file, line), what = _last_place(code), "to its end"
+        (file, line), what = _last_place(code), "it ends too early"
     source = _source_line(code, file, int(line))
-    return f"{file}:{line}: the header does not parse {what or 'here'}" + (
-        f", in `{source}`." if source else "."
-    )
+    return f"{file}:{line}: the header does not parse ({what})" + (f", in `{source}`." if source else ".")
 
 
 def _last_place(code: str) -> tuple[str, str]:
