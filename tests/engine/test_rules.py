@@ -1,0 +1,150 @@
+"""Each rule of the engine is needed: with one line of it taken away, an application is wrong or hangs.
+
+A variant of the library is made by replacing one text of one source file. Should a rule change, so must its line here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from engine.replay import BUILD, ROOT, needs_hip, passed, run
+
+pytestmark = needs_hip
+
+CC = os.environ.get("CC", "cc")
+FLAGS = ["-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", f"-I{ROOT}/generated", f"-I{ROOT}/runtime"]
+LATE = ("--delay-us", "200:2000")
+
+# name, file, text, its replacement, application, options, settings
+RULES = [
+    (
+        "waits in HIP's barrier are waited for",
+        "ride.c",
+        "    return signals < 0 || slot.count != 1;",
+        "    return false;",
+        "        if (packet->barrier.dependencies[i])\n            return true;",
+        "        (void)packet;",
+        "copy_launch_copy",
+        {},
+    ),
+    (
+        "the last reservation is the stream's own",
+        "ride.c",
+        "    if (slot.open)\n        pass_through();\n    slot.index",
+        "    if (slot.open)\n        return native(queue, count);\n    slot.index",
+        "",
+        "",
+        "null_stream",
+        {},
+    ),
+    (
+        "a slot is given up before HIP waits on the CPU",
+        "ride.c",
+        "void rl_ride_before_wait(void)\n{\n    if (slot.open)",
+        "void rl_ride_before_wait(void)\n{\n    if (!slot.hsa)",
+        "",
+        "",
+        "null_stream",
+        {"ROC_CPU_WAIT_FOR_SIGNAL": "1"},
+    ),
+    (
+        "a changed exec is observed again",
+        "launch.c",
+        "    if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)\n        start_again(exec);",
+        "",
+        "",
+        "",
+        "exec_params",
+        {},
+    ),
+    (
+        "a destroyed stream has no lane",
+        "lane.c",
+        "    if (named(stream, false))\n        rl_side_table_erase(RL_LANE, stream);",
+        "    (void)stream;",
+        "",
+        "",
+        "destroyed_stream",
+        {},
+    ),
+    (
+        "arguments are copied",
+        "plan.c",
+        "        dispatch->kernarg = place(draft, kernel->kernarg_bytes + seen->use.pattern_bytes + 16, "
+        "ARGUMENT_ALIGNMENT);",
+        "        dispatch->kernarg = place(draft, kernel->kernarg_bytes + seen->use.pattern_bytes + 16, "
+        "ARGUMENT_ALIGNMENT);",
+        "        memcpy(arguments, draft->seen->bytes + seen->arguments, size);",
+        "        memset(arguments, 0, size);",
+        "chain",
+        {},
+    ),
+    (
+        "levels are those of the graph",
+        "prove.c",
+        "            prover->proof->levels[i] = level[prover->node_of[i]]++;",
+        "            prover->proof->levels[i] = 0;",
+        "",
+        "",
+        "chain",
+        {},
+    ),
+]
+
+
+def variant(folder: Path, file: str, changes: list[tuple[str, str]]) -> Path:
+    text = (ROOT / "runtime" / file).read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, f"{file} has not this line once: {old}"
+        text = text.replace(old, new)
+    source, made = folder / file, folder / "libredline.so"
+    source.write_text(text)
+    subprocess.run(
+        [CC, *FLAGS, "-w", "-c", str(source), "-o", str(folder / "changed.o")], check=True, timeout=60
+    )
+    objects = [
+        str(path)
+        for part in ("runtime", "generated")
+        for path in sorted((BUILD / "obj" / part).glob("*.o"))
+        if path.name not in (f"{source.stem}.o", "fault.o")
+    ]
+    link = ["-shared", "-Wl,-soname,libredline.so", f"-Wl,--version-script={ROOT}/generated/redline.map"]
+    subprocess.run(
+        [CC, *link, "-o", str(made), *objects, str(folder / "changed.o"), "-ldl", "-lpthread"],
+        check=True,
+        timeout=60,
+    )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new", "also_old", "also_new", "app", "settings"),
+    RULES,
+    ids=[rule[0] for rule in RULES],
+)
+def test_rule_is_needed(
+    name: str,
+    file: str,
+    old: str,
+    new: str,
+    also_old: str,
+    also_new: str,
+    app: str,
+    settings: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    changes = [(old, new), *([(also_old, also_new)] if also_old else [])]
+    library = variant(tmp_path, file, changes)
+    try:
+        done = run(app, options=LATE, settings=settings, library=library, seconds=15)
+    except subprocess.TimeoutExpired:
+        return
+    assert done.verdict != f"PASS {app}", f"right without it: {name}\n{done.said}"
+
+
+def test_variant_without_a_change_is_right(tmp_path: Path) -> None:
+    library = variant(tmp_path, "ride.c", [("MOST_TRIES = 3,", "MOST_TRIES = 3,")])
+    assert passed("copy_launch_copy", *LATE, library=library).launches("replayed") == 9
