@@ -54,11 +54,16 @@ generate: $(READY)
 rocm: $(READY)
 	$(CODEGEN) rocm
 
+# AMD's own register tables, the second opinion of the PM4 tests.
+REGISTER_TABLES := tinygrad==0.14.0
+
 # Without network everything that needs no real library still runs; the tests name what they skip.
 build/rocm/.tried: $(READY)
 	@mkdir -p $(@D)
 	@$(CODEGEN) rocm || echo "Some real libraries could not be had: tests that need them will be skipped by name."
 	@$(BIN)/python tests/diff/fetch_abigail.py || echo "abidiff could not be had: its tests will be skipped by name."
+	@$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/pm4-tables $(REGISTER_TABLES) || \
+		echo "AMD's register tables could not be had: tests against them will be skipped by name."
 	@touch $@
 
 include softgpu/softgpu.mk softgpu/kernels/kernels.mk softgpu/pm4/pm4.mk

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks"
 RUNS = 3
 
-C_BENCHMARKS = {"side_table": ["side_table.c"]}
+C_BENCHMARKS = {"lower": ["lower.c"], "side_table": ["side_table.c"]}
 PYTHON_BENCHMARKS = {"diff": "diff.py", "generate": "generate.py"}
 
 
