@@ -108,7 +108,10 @@ def suggest_class(function: Function) -> tuple[str, str]:
     for parameter in function.parameters:
         for kind, handle in HANDLES.items():
             if parameter.type == handle and _CHANGES.search(function.name):
-                return "invalidate", f"`{parameter.name}` is {article(kind)} and the name says that it is changed"
+                return (
+                    "invalidate",
+                    f"`{parameter.name}` is {article(kind)} and the name says that it is changed",
+                )
     return "passthrough", "it takes no handle that its name says it changes"
 
 
