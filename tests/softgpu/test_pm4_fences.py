@@ -205,7 +205,10 @@ BAD_RELEASES: dict[str, tuple[Words, str]] = {
     "long data": (lambda m, at: release(at, 1 << 32, select=1), "data that data_sel 1 does not send"),
     "clock and data": (lambda m, at: release(at, 1, select=3), "data that data_sel 3 does not send"),
     "context": (lambda m, at: release(at, 1, context=4), "an interrupt context without an interrupt"),
-    "scheduler": (lambda m, at: [*release(at, 1)[:2], 2 << 29 | 1 << 22, *release(at, 1)[3:]], "mes_action_id"),
+    "scheduler": (
+        lambda m, at: [*release(at, 1)[:2], 2 << 29 | 1 << 22, *release(at, 1)[3:]],
+        "mes_action_id",
+    ),
 }
 
 
@@ -260,12 +263,18 @@ def test_wait_functions(machine: Machine, function: int, operation: int) -> None
 
 BAD_WAITS: dict[str, tuple[Words, str]] = {
     "register": (lambda m, at: packet(0x3C, 3, 0x1234, 0, 0, 0xFFFFFFFF, 4), "only memory can be waited for"),
-    "operation": (lambda m, at: packet(0x3C, 0x53, at & 0xFFFFFFFF, at >> 32, 0, 0xFFFFFFFF, 4), "operation 1"),
+    "operation": (
+        lambda m, at: packet(0x3C, 0x53, at & 0xFFFFFFFF, at >> 32, 0, 0xFFFFFFFF, 4),
+        "operation 1",
+    ),
     "function": (lambda m, at: wait(at, 0, function=7), "function 7"),
     "misaligned": (lambda m, at: wait(at + 2, 0), "reserved bits 0x00000002"),
     "outside": (lambda m, at: wait(2**47, 0), "is not GPU memory"),
     "impossible": (lambda m, at: wait(at, 0x100, mask=0xFF), "has bits outside of the mask"),
-    "scheduler": (lambda m, at: packet(0x3C, 0x13 | 1 << 24, at & 0xFFFFFFFF, at >> 32, 0, 1, 4), "mes_action is 1"),
+    "scheduler": (
+        lambda m, at: packet(0x3C, 0x13 | 1 << 24, at & 0xFFFFFFFF, at >> 32, 0, 1, 4),
+        "mes_action is 1",
+    ),
 }
 
 
@@ -283,11 +292,20 @@ def test_a_wait_for_nothing_is_reported(machine: Machine) -> None:
 
 
 BAD_ACQUIRES: dict[str, tuple[Words, str]] = {
-    "coherency control": (lambda m, at: packet(0x58, 1, 0xFFFFFFFF, 0xFF, 0, 0, 10, 0x380), "reserved bits 0x00000001"),
+    "coherency control": (
+        lambda m, at: packet(0x58, 1, 0xFFFFFFFF, 0xFF, 0, 0, 10, 0x380),
+        "reserved bits 0x00000001",
+    ),
     "outside": (lambda m, at: acquire(agent_gcr(m.gfx), 16, 2**39), "is neither everything nor GPU memory"),
     "nothing": (lambda m, at: acquire(agent_gcr(m.gfx), 0, at >> 8), "is neither everything nor GPU memory"),
-    "everything from 1": (lambda m, at: acquire(agent_gcr(m.gfx), base=1), "is neither everything nor GPU memory"),
-    "nearly everything": (lambda m, at: acquire(agent_gcr(m.gfx), 0xFFFFFFFFFE), "is neither everything nor GPU"),
+    "everything from 1": (
+        lambda m, at: acquire(agent_gcr(m.gfx), base=1),
+        "is neither everything nor GPU memory",
+    ),
+    "nearly everything": (
+        lambda m, at: acquire(agent_gcr(m.gfx), 0xFFFFFFFFFE),
+        "is neither everything nor GPU",
+    ),
     "reserved": (lambda m, at: acquire(agent_gcr(m.gfx) | 1 << 19), "reserved bits 0x00080000"),
     "sequence": (lambda m, at: acquire(agent_gcr(m.gfx) | 3 << 16), "SEQ 3"),
     "range": (lambda m, at: acquire(agent_gcr(m.gfx) | 1 << 11), "GL2_RANGE"),
@@ -324,7 +342,11 @@ def test_drivers_acquires_are_accepted(machine: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("gcr", "poll", "phrase"),
-    [(0, 10, "no cache operation"), (0x4180, 10, "GL2_INV without GL2_WB"), (0x180, 4096, "poll interval 4096")],
+    [
+        (0, 10, "no cache operation"),
+        (0x4180, 10, "GL2_INV without GL2_WB"),
+        (0x180, 4096, "poll interval 4096"),
+    ],
 )
 def test_an_odd_acquire_is_reported(machine: Machine, gcr: int, poll: int, phrase: str) -> None:
     assert machine.run(acquire(gcr, poll=poll)) == DONE

@@ -58,7 +58,10 @@ def test_every_flipped_bit_is_reported_or_differs_or_has_a_reason(
     with Machine(gfx, fixed=True) as machine:
         outer, inner = full_buffer(machine)
         machine.put(BUFFER, struct.pack(f"<{len(outer)}I", *outer))
-        outcomes = {BUFFER: mutate(machine, outer, BUFFER, outer), INNER: mutate(machine, inner, INNER, outer)}
+        outcomes = {
+            BUFFER: mutate(machine, outer, BUFFER, outer),
+            INNER: mutate(machine, inner, INNER, outer),
+        }
     counts = Counter(outcomes[BUFFER] + outcomes[INNER])
     total = sum(counts.values())
     silent: Counter[tuple[str, str]] = Counter()
@@ -73,7 +76,9 @@ def test_every_flipped_bit_is_reported_or_differs_or_has_a_reason(
             f"{counts[DIFFERS] + counts[HANGS]} differ, {counts[SAME]} without meaning "
             f"({100 * noticed / total:.1f} % noticed)"
         )
-    lines = [f"{count:4d} {name}: {reason or 'NO REASON'}" for (name, reason), count in sorted(silent.items())]
+    lines = [
+        f"{count:4d} {name}: {reason or 'NO REASON'}" for (name, reason), count in sorted(silent.items())
+    ]
     (ROOT / "build" / "tests" / f"pm4-mutations-{gfx}.txt").write_text("\n".join(lines) + "\n")
     assert total == 32 * (len(outer) + len(inner))
     assert [name for name, reason in silent if not reason] == []

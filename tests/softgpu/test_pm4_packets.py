@@ -126,7 +126,10 @@ def test_what_is_not_known_stops_the_queue(machine: Machine, case: str) -> None:
 @pytest.mark.parametrize("gfx", ["gfx1100", "gfx1201"])
 def test_a_register_means_what_it_means_on_that_target(gfx: str) -> None:
     """C073: 0x22B and 0x230 are CU masks or relaunch registers, and RSRC3 is 0x228 everywhere."""
-    texts = {"gfx1100": "no compute register at 0x223", "gfx1201": "STATIC_THREAD_MGMT_SE8 belongs to the queue"}
+    texts = {
+        "gfx1100": "no compute register at 0x223",
+        "gfx1201": "STATIC_THREAD_MGMT_SE8 belongs to the queue",
+    }
     with Machine(gfx, strict=True) as machine:
         assert machine.run(set_sh(0x223, 0)) == FAILED
         assert texts[gfx] in machine.report()
@@ -179,7 +182,9 @@ def test_a_nested_buffer_returns_and_a_chained_one_does_not(machine: Machine) ->
     assert machine.run([*call, *write(machine.base + DATA + 4, 2)]) == DONE
     assert machine.words(DATA, 2) == [1, 2]
     chain = indirect(machine.base + INNER, len(inner), 1 << 23 | 1 << 20)
-    assert machine.run([*write(machine.base + DATA, 0, 0), *chain, *write(machine.base + DATA + 4, 3)]) == DONE
+    assert (
+        machine.run([*write(machine.base + DATA, 0, 0), *chain, *write(machine.base + DATA + 4, 3)]) == DONE
+    )
     assert machine.words(DATA, 2) == [1, 0]
 
 
@@ -222,7 +227,9 @@ def test_nesting_and_chains_have_an_end(machine: Machine) -> None:
         ({2: 0}, "not in GPU memory"),
     ],
 )
-def test_a_bad_indirect_buffer_packet_is_refused(machine: Machine, change: dict[int, int], phrase: str) -> None:
+def test_a_bad_indirect_buffer_packet_is_refused(
+    machine: Machine, change: dict[int, int], phrase: str
+) -> None:
     words = indirect(machine.base + INNER, 4)
     for index, value in change.items():
         words[index] = value
@@ -267,7 +274,10 @@ MOVES: dict[str, tuple[Callable[[int], list[int]], str]] = {
     "long immediate": (lambda at: copy(1 << 32, at, 5 | 2 << 8 | 1 << 20), "upper half"),
     "clock with an address": (lambda at: copy(at, at, 9 | 2 << 8 | 1 << 16 | 1 << 20), "source is a clock"),
     "half a clock": (lambda at: copy(0, at, 9 | 2 << 8 | 1 << 20), "a clock has 64 bits"),
-    "phase update": (lambda at: copy(at, at + 8, 2 | 2 << 8 | 1 << 16 | 1 << 20 | 1 << 29), "pq_exe_status is 1"),
+    "phase update": (
+        lambda at: copy(at, at + 8, 2 | 2 << 8 | 1 << 16 | 1 << 20 | 1 << 29),
+        "pq_exe_status is 1",
+    ),
     "dma from outside": (lambda at: dma(OUT, at, 4), "is not GPU memory"),
     "dma to outside": (lambda at: dma(at, OUT, 4), "is not writable GPU memory"),
     "dma of nothing": (lambda at: dma(at, at + 64, 0), "0 bytes"),

@@ -32,7 +32,9 @@ def test_the_committed_table_is_what_the_generator_emits(
 ) -> None:
     """C104"""
     if not WHEEL.exists():
-        pytest.skip("the tinygrad wheel is absent: softgpu/pm4/tables/generate.py gets it when there is a network")
+        pytest.skip(
+            "the tinygrad wheel is absent: softgpu/pm4/tables/generate.py gets it when there is a network"
+        )
     monkeypatch.setattr(sys, "argv", ["generate.py", "--check", "--wheel", str(WHEEL)])
     assert generator.main() == 0
 
@@ -47,7 +49,9 @@ def test_a_missing_wheel_is_one_sentence_and_leaves_the_table(
     assert generator.OUTPUT.read_bytes() == before
 
 
-def test_another_wheel_is_refused(generator: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_another_wheel_is_refused(
+    generator: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     wheel = tmp_path / "tinygrad.whl"
     wheel.write_bytes(b"not it")
     monkeypatch.setattr(sys, "argv", ["generate.py", "--wheel", str(wheel)])
