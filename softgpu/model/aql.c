@@ -214,10 +214,13 @@ static enum sg_progress launch_dispatch(struct aql *aql, uint16_t header)
     job->job.due_ns = sg_now_ns() + sg_queue_delay(&aql->queue, range);
     struct flight *flight = launch(aql, packet->dispatch.completion, 0);
 
-    if (flight)
-        flight->kernel = job;
-    else
+    if (!flight) {
         free(job);
+        return SG_MOVED;
+    }
+    flight->kernel = job;
+    if (aql->pm4)
+        sg_pm4_aql_dispatched(aql->pm4);
     return SG_MOVED;
 }
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from ctypes import c_uint32
+from pathlib import Path
+from typing import Any
 
 import pytest
 from softgpu.model_lib import (
@@ -15,6 +19,7 @@ from softgpu.model_lib import (
     Queue,
     Signal,
     Waiter,
+    Writer,
     barrier,
     low_high,
     pm4,
@@ -29,6 +34,9 @@ RSRC1_PRIV = 1 << 20
 RSRC2_USER_SGPR_2 = 2 << 1
 RSRC2_TRAP_PRESENT = 1 << 6
 INITIATOR = 1 | 1 << 2 | 1 << 15
+START = [0xC0031500, 1, 1, 1, INITIATOR]
+RESOURCE_LIMITS = 0x215
+PACKET_ERROR = 32  # in the queue's inactive signal
 PARTIAL_FLUSH = [0xC0004600, 7 | 4 << 8]
 
 
@@ -43,8 +51,8 @@ def set_sh(register: int, *values: int) -> list[int]:
     return [0xC0007600 | len(values) << 16, register, *values]
 
 
-def dispatch_words(waiter: Waiter) -> list[int]:
-    """One work-item of the waiter's kernel."""
+def register_words(waiter: Waiter) -> list[int]:
+    """What one work-item of the waiter's kernel needs in registers."""
     entry = waiter.kernel + 256
     return [
         *set_sh(PGM_LO, *low_high(entry >> 8)),
@@ -52,8 +60,27 @@ def dispatch_words(waiter: Waiter) -> list[int]:
         *set_sh(RSRC3, 0),
         *set_sh(START_X, 0, 0, 0, 1, 1, 1),
         *set_sh(USER_DATA, *low_high(waiter.kernarg.address)),
-        *[0xC0031500, 1, 1, 1, INITIATOR],
     ]
+
+
+def dispatch_words(waiter: Waiter) -> list[int]:
+    """One work-item of the waiter's kernel."""
+    return register_words(waiter) + START
+
+
+def ran(gpu: Gpu, queue: Queue, words: list[int]) -> int:
+    """Value of the completion signal, from 1, when the packet with this buffer is over."""
+    done = Signal(gpu)
+    queue.push(pm4(*buffer(gpu, words), done.handle, BARRIER_BIT))
+    done.wait()
+    return done.value
+
+
+def traced() -> list[dict[str, Any]]:
+    """Trace of the queue that was made last."""
+    lines = [json.loads(line) for line in Path(os.environ["SOFTGPU_TRACE"]).read_text().splitlines()]
+    newest = max(line["queue"] for line in lines)
+    return [line for line in lines if line["queue"] == newest]
 
 
 def buffer(gpu: Gpu, words: list[int]) -> tuple[int, int]:
@@ -103,3 +130,62 @@ def test_the_flush_also_waits_for_kernels_of_earlier_packets(gpu: Gpu) -> None:
     assert done.value == 1
     waiter.release()
     until(lambda: done.value == 0, "completion")
+
+
+@pytest.mark.parametrize("between", [False, True], ids=["alone", "aql-dispatch-between"])
+def test_registers_last_from_buffer_to_buffer_until_an_aql_dispatch(gpu: Gpu, between: bool) -> None:
+    """An AQL dispatch programs program, resources and user data itself: what buffers wrote there is gone."""
+    queue, waiter, written, done = Queue(gpu), prepared(gpu), Signal(gpu), Signal(gpu)
+    waiter.release()
+    assert ran(gpu, queue, dispatch_words(waiter) + PARTIAL_FLUSH) == 0
+    if between:
+        queue.push(Writer(gpu).packet(written.handle, BARRIER_BIT))
+        written.wait()
+    queue.push(pm4(*buffer(gpu, START + PARTIAL_FLUSH), done.handle, BARRIER_BIT))
+    if not between:
+        done.wait()
+        assert done.value == 0
+        return
+    until(lambda: queue.inactive.value == PACKET_ERROR, "the error")
+    queue.inactive.value = -1
+    done.wait()
+    assert done.value < 0
+
+
+def test_register_state_that_would_reach_an_aql_dispatch_is_reported_once(
+    gpu: Gpu, capfd: pytest.CaptureFixture[str]
+) -> None:
+    queue, writer = Queue(gpu), Writer(gpu)
+    assert ran(gpu, queue, set_sh(START_X, 5)) == 0
+    for _ in range(2):
+        written = Signal(gpu)
+        queue.push(writer.packet(written.handle))
+        written.wait()
+        assert written.value == 0
+    assert capfd.readouterr().err.count("COMPUTE_START_X was left 0x5, it was 0") == 1
+
+
+def test_register_state_stays_with_its_queue(gpu: Gpu, capfd: pytest.CaptureFixture[str]) -> None:
+    queue, other, written = Queue(gpu), Queue(gpu), Signal(gpu)
+    assert ran(gpu, queue, set_sh(START_X, 5)) == 0
+    other.push(Writer(gpu).packet(written.handle))
+    written.wait()
+    assert "was left" not in capfd.readouterr().err
+
+
+def test_a_write_to_a_register_of_the_queue_is_reported(gpu: Gpu, capfd: pytest.CaptureFixture[str]) -> None:
+    assert ran(gpu, Queue(gpu), set_sh(RESOURCE_LIMITS, 0)) == 0
+    assert "COMPUTE_RESOURCE_LIMITS belongs to the queue" in capfd.readouterr().err
+
+
+def test_the_trace_shows_a_buffer_decoded_and_the_dispatches_that_it_starts(gpu: Gpu) -> None:
+    queue, waiter = Queue(gpu), prepared(gpu)
+    waiter.release()
+    assert ran(gpu, queue, dispatch_words(waiter) + PARTIAL_FLUSH) == 0
+    packet, wave = [line for line in traced() if line["kind"].startswith("pm4_")]
+    assert packet["kind"] == "pm4_ib"
+    names = [text.split(":")[1].split()[0] for text in packet["pm4"]]
+    assert names == ["SET_SH_REG"] * 5 + ["DISPATCH_DIRECT", "EVENT_WRITE"]
+    assert (wave["kind"], wave["index"], wave["kernel"]) == ("pm4_dispatch", 0, "__amd_rocclr_streamOpsWait")
+    assert wave["grid"] == wave["workgroup"] == [1, 1, 1]
+    assert len(wave["kernarg_hash"]) == 16
