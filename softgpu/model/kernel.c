@@ -201,9 +201,13 @@ void sg_kernel_trace(const struct sg_kernel_job *job, struct sg_trace_dispatch *
         .workgroup = job->dispatch.workgroup,
         .lds_bytes = job->dispatch.lds_bytes,
         .scratch_bytes = job->dispatch.scratch_bytes,
-        .kernarg = job->dispatch.kernarg,
         .kernarg_bytes = (uint32_t)job->dispatch.kernarg_size,
     };
+    if (sg_trace_on() && job->dispatch.kernarg_size &&
+        sg_memory_mapped((uint64_t)job->dispatch.kernarg, job->dispatch.kernarg_size)) {
+        out->hashed = true;
+        out->kernarg_hash = sg_trace_hash(job->dispatch.kernarg, job->dispatch.kernarg_size);
+    }
 }
 
 void sg_kernel_report(const struct sg_kernel_job *job, char *text, size_t size)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "memory.h"
 #include "options.h"
 
 enum { FIRST_ROOM = 4096 };
@@ -120,8 +119,9 @@ static void end(void)
     pthread_mutex_unlock(&lock);
 }
 
-static uint64_t hash(const uint8_t *bytes, size_t count)
+uint64_t sg_trace_hash(const void *memory, size_t count)
 {
+    const uint8_t *bytes = memory;
     uint64_t value = UINT64_C(0xcbf29ce484222325);
 
     for (size_t i = 0; i < count; i++)
@@ -137,8 +137,8 @@ static void add_dispatch(const struct sg_trace_dispatch *dispatch)
         dispatch->grid[0], dispatch->grid[1], dispatch->grid[2], dispatch->workgroup[0],
         dispatch->workgroup[1], dispatch->workgroup[2], dispatch->lds_bytes, dispatch->scratch_bytes);
     add(", \"kernarg_bytes\": %u", dispatch->kernarg_bytes);
-    if (dispatch->kernarg_bytes && sg_memory_mapped((uint64_t)dispatch->kernarg, dispatch->kernarg_bytes))
-        add(", \"kernarg_hash\": \"%016" PRIx64 "\"", hash(dispatch->kernarg, dispatch->kernarg_bytes));
+    if (dispatch->hashed)
+        add(", \"kernarg_hash\": \"%016" PRIx64 "\"", dispatch->kernarg_hash);
 }
 
 static const char *kind_of(const union sg_packet *packet, uint16_t header)
@@ -173,13 +173,15 @@ static void add_lines(const char *name, const char *text)
     add("]");
 }
 
-void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *packet,
+void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *slot,
                   uint16_t header, const struct sg_trace_dispatch *dispatch, const char *text)
 {
     static const char *const scope[4] = {"none", "agent", "system", "reserved"};
 
     if (!sg_trace_on())
         return;
+    /* The ring may go away at any time, and a fault under the lock would leave it locked. */
+    const union sg_packet copy = *slot, *packet = &copy;
     const char *kind = kind_of(packet, header);
 
     begin(queue, kind, "index", index);

@@ -7,6 +7,7 @@
 #define SOFTGPU_MODEL_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "gpu.h"
@@ -16,14 +17,18 @@ struct sg_trace_dispatch {
     const uint32_t *grid;                /* work-items */
     const uint32_t *workgroup;
     uint32_t lds_bytes, scratch_bytes;
-    const void *kernarg;
     uint32_t kernarg_bytes;
+    bool hashed;                         /* false when the arguments cannot be read */
+    uint64_t kernarg_hash;
 };
 
 bool sg_trace_on(void);
 
+/* FNV-1a of kernel arguments. Reads the application's memory, so never to be called under a lock. */
+uint64_t sg_trace_hash(const void *bytes, size_t count);
+
 /* An AQL packet as it leaves the ring; `text` is decoded PM4 or NULL, `dispatch` of a kernel or NULL. */
-void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *packet,
+void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *slot,
                   uint16_t header, const struct sg_trace_dispatch *dispatch, const char *text);
 /* A dispatch started by a PM4 buffer that the packet `index` carries. */
 void sg_trace_wave(const struct sg_queue *queue, uint64_t index, const struct sg_trace_dispatch *dispatch);
