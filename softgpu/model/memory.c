@@ -29,6 +29,7 @@ static struct {
     uint64_t when_ns;
 } freed[FREED];
 static uint64_t freed_count;
+static uint64_t parents_low, parents_high; /* in a forked child: what the parent had */
 
 /* First live block whose base is above `address`. */
 static size_t above(uint64_t address)
@@ -168,6 +169,15 @@ void sg_memory_describe(uint64_t address, char *text, size_t size)
 void sg_memory_forget(void)
 {
     pthread_mutex_init(&lock, NULL);
+    if (live_count) {
+        parents_low = live[0].base;
+        parents_high = live[live_count - 1].base + live[live_count - 1].size;
+    }
     live_count = 0;
     freed_count = 0;
+}
+
+bool sg_memory_was_parents(uint64_t address)
+{
+    return address >= parents_low && address < parents_high;
 }

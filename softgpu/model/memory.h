@@ -26,4 +26,7 @@ void sg_memory_describe(uint64_t address, char *text, size_t size);
 /* After fork, in the child: the parent's memory is not ours. */
 void sg_memory_forget(void);
 
+/* In a forked child: `address` is within what was GPU memory of the parent. For signal handlers. */
+bool sg_memory_was_parents(uint64_t address);
+
 #endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -247,6 +248,35 @@ def fork(how: str) -> None:
         raise SystemExit(f"the child ended with status {status}")
 
 
+def fork_and_use(call_name: str) -> None:
+    """A child that uses HIP, which the parent has started; prints its status."""
+    size = 1 << 20
+    host, memory = ctypes.create_string_buffer(size), device(size)
+    call("hipMemset", memory, 1, c_size_t(size))
+    call("hipDeviceSynchronize")
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        if call_name == "malloc":
+            os._exit(hip.hipMalloc(byref(c_void_p()), c_size_t(size)))
+        hip.hipMemcpy(host, memory, c_size_t(size), DEVICE_TO_HOST)
+        os._exit(0)
+    print(f"child {os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}", flush=True)
+    call("hipMemcpy", host, memory, c_size_t(size), DEVICE_TO_HOST)
+    same(host, b"\x01" * size, "memory of the parent")
+
+
+def crash() -> None:
+    """A fault of the program's own, with a handler that was set while the software GPU was at work."""
+    memory = device(4096)
+    call("hipMemset", memory, 1, c_size_t(4096))
+    call("hipDeviceSynchronize")
+    faulthandler.enable()
+    call("hipMemset", memory, 1, c_size_t(4096))
+    call("hipDeviceSynchronize")
+    ctypes.string_at(8)
+
+
 def memory() -> None:
     """Resident memory of a program that has used HIP, in kilobytes."""
     copies_of_one = device(4096)
@@ -284,6 +314,8 @@ CHECKS: dict[str, Callable[..., None]] = {
         use_after_free,
         unknown_kernel,
         fork,
+        fork_and_use,
+        crash,
         memory,
         busy,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,22 @@ def test_copies_between_gpus(gpus: str) -> None:
 def test_a_forked_child_ends_and_leaves_the_parent_alone(how: str) -> None:
     """C068: runtime state does not survive fork; children must not hang or touch the parent's state."""
     passes("fork", how)
+
+
+def test_a_forked_child_that_uses_hip_is_told_and_does_not_hang() -> None:
+    """C068: as on hardware, where the driver gives the child no mapping and refuses its requests."""
+    out_of_memory = "2"
+    done = hip("fork_and_use", "malloc")
+    assert done.stdout.splitlines() == [f"child {out_of_memory}", "ok fork_and_use"], done.stderr
+    done = hip("fork_and_use", "memory")
+    assert done.stdout.splitlines() == [f"child {-signal.SIGSEGV}", "ok fork_and_use"], done.stderr
+    assert done.stderr.count("softgpu: a forked child touched GPU memory of its parent") == 1
+
+
+def test_a_fault_of_the_program_goes_to_its_own_handler_once() -> None:
+    done = hip("crash")
+    assert done.returncode == -signal.SIGSEGV
+    assert done.stderr.count("Fatal Python error: Segmentation fault") == 1, done.stderr
 
 
 def test_a_small_program_stays_below_200_megabytes() -> None:
