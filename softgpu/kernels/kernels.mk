@@ -38,6 +38,11 @@ APP_LINK := -L$(APP_ROCM)/lib -lamdhip64 -Wl,--unresolved-symbols=ignore-in-shar
 .PHONY: apps
 apps: $(addprefix build/apps/,$(APP_NAMES))
 
-build/apps/%: tests/apps/%.c tests/apps/app.h
+APP_HEADER := $(APP_ROCM)/include/hip/hip_runtime_api.h
+
+$(APP_HEADER):
+	@echo "$@ is missing: run \`make rocm\` first." >&2; exit 1
+
+build/apps/%: tests/apps/%.c tests/apps/app.h | $(APP_HEADER)
 	@mkdir -p $(@D)
 	$(CC) $(APP_FLAGS) $< -o $@ $(APP_LINK)

@@ -114,24 +114,24 @@ static void *work(void *argument)
     return NULL;
 }
 
-bool sg_work_submit(struct sg_job *job)
+static void submit(struct sg_job *job)
 {
-    bool alive = true;
-
     atomic_store(&job->state, SG_JOB_RUNNING);
     job->next = NULL;
     pthread_mutex_lock(&lock);
-    *last = job;
-    last = &job->next;
-    waiting++;
-    if (waiting > idle && workers < MAX_WORKERS) {
-        if (!sg_thread_start(work, NULL, "softgpu-worker"))
-            workers++;
-        alive = workers > 0;
+    if (waiting >= idle && workers < MAX_WORKERS && !sg_thread_start(work, NULL, "softgpu-worker"))
+        workers++;
+    if (workers) {
+        *last = job;
+        last = &job->next;
+        waiting++;
+        pthread_cond_signal(&ready);
+    } else {
+        job->failed = true;
+        snprintf(job->error, sizeof job->error, "no thread can be had to run it");
+        atomic_store(&job->state, SG_JOB_DONE);
     }
-    pthread_cond_signal(&ready);
     pthread_mutex_unlock(&lock);
-    return alive;
 }
 
 uint64_t sg_work_advance(struct sg_job *job, uint64_t now_ns)
@@ -140,7 +140,7 @@ uint64_t sg_work_advance(struct sg_job *job, uint64_t now_ns)
         return 0;
     if (job->due_ns > now_ns)
         return job->due_ns - now_ns;
-    sg_work_submit(job);
+    submit(job);
     return 0;
 }
 

@@ -22,10 +22,8 @@ struct sg_job {
     char error[512];
 };
 
-/* Caller: the command processor that owns the job. False when no thread can be had at all. */
-bool sg_work_submit(struct sg_job *job);
-
-/* Gives the job to a worker when it is due. Returns nanoseconds until then, 0 when it has been given away. */
+/* Gives the job to a worker when it is due; caller: the command processor that owns it. Returns nanoseconds
+ * until then, 0 when it has been given away. The job fails when not one thread can be had. */
 uint64_t sg_work_advance(struct sg_job *job, uint64_t now_ns);
 
 /* Command processors sleep here: at most `ns`, or until something happens after `seen` was read. */
