@@ -3,10 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fault.h"
+#include "memory.h"
 
 enum {
     MOST_NODES = 1 << 20, /* of one graph with all graphs inside it */
@@ -28,7 +28,7 @@ struct reader {
 };
 
 struct place {
-    hipGraphNode_t handle;
+    uint64_t key; /* a handle, or an edge */
     uint32_t position;
 };
 
@@ -54,7 +54,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct reader *reader, 
 
 static void *allocate(struct reader *reader, size_t count, size_t size)
 {
-    void *memory = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(count ? count : 1, size);
+    void *memory = rl_allocate(count, size);
 
     if (!memory)
         refuse(reader, RL_REASON_OUT_OF_MEMORY, "%zu bytes for the description of a graph", count * size);
@@ -75,21 +75,51 @@ static uint64_t add_bytes(uint64_t digest, const void *data, size_t size)
     return rl_topology_mix(digest);
 }
 
-static int by_handle(const void *a, const void *b)
+static void sink(struct place *places, size_t root, size_t count)
 {
-    const struct place *one = a, *other = b;
+    struct place moved = places[root];
+    size_t child;
 
-    return (one->handle > other->handle) - (one->handle < other->handle);
+    while ((child = 2 * root + 1) < count) {
+        child += child + 1 < count && places[child + 1].key > places[child].key;
+        if (places[child].key <= moved.key)
+            break;
+        places[root] = places[child];
+        root = child;
+    }
+    places[root] = moved;
+}
+
+/* By key. qsort() would take memory from the application's heap. */
+static void sort(struct place *places, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;)
+        sink(places, i, count);
+    for (size_t i = count; i-- > 1;) {
+        struct place last = places[i];
+
+        places[i] = places[0];
+        places[0] = last;
+        sink(places, 0, i);
+    }
 }
 
 static bool position_of(const struct place *places, size_t count, hipGraphNode_t handle, uint32_t *position)
 {
-    struct place wanted = { .handle = handle };
-    const struct place *found = bsearch(&wanted, places, count, sizeof(*places), by_handle);
+    size_t low = 0, high = count;
 
-    if (found)
-        *position = found->position;
-    return found;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (places[middle].key < (uintptr_t)handle)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == count || places[low].key != (uintptr_t)handle)
+        return false;
+    *position = places[low].position;
+    return true;
 }
 
 static bool read_nodes(struct reader *reader, hipGraph_t graph, struct rl_topology *topology, hipGraphNode_t *handles,
@@ -104,15 +134,15 @@ static bool read_nodes(struct reader *reader, hipGraph_t graph, struct rl_topolo
                       topology->node_count, count);
     for (size_t i = 0; i < count; i++) {
         topology->nodes[i].handle = handles[i];
-        places[i] = (struct place){ handles[i], (uint32_t)i };
+        places[i] = (struct place){ (uintptr_t)handles[i], (uint32_t)i };
         topology->shape.node_sum += rl_topology_node_sum(handles[i]);
     }
     topology->shape.nodes = count;
-    qsort(places, count, sizeof(*places), by_handle);
+    sort(places, count);
     for (size_t i = 0; i < count; i++)
-        if (!places[i].handle || (i && places[i].handle == places[i - 1].handle))
+        if (!places[i].key || (i && places[i].key == places[i - 1].key))
             return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has node %p twice", (void *)graph,
-                          (void *)places[i].handle);
+                          (void *)(uintptr_t)places[i].key);
     return true;
 }
 
@@ -145,10 +175,10 @@ static bool without_cycle(struct reader *reader, const struct rl_topology *topol
                     order[ready++] = target[i];
         }
     }
-    free(waits);
-    free(order);
-    free(first);
-    free(target);
+    rl_release(waits);
+    rl_release(order);
+    rl_release(first);
+    rl_release(target);
     return enough && done == nodes;
 }
 
@@ -182,8 +212,8 @@ static bool read_edges(struct reader *reader, hipGraph_t graph, struct rl_topolo
         topology->shape.edge_sum += rl_topology_edge_sum(from[i], to[i]);
     }
     topology->shape.edges = count;
-    free(from);
-    free(to);
+    rl_release(from);
+    rl_release(to);
     if (good && !without_cycle(reader, topology))
         good = refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "the edges of graph %p form a cycle", (void *)graph);
     return good;
@@ -327,8 +357,8 @@ static bool fill_level(struct reader *reader, hipGraph_t graph, struct rl_topolo
            read_edges(reader, graph, topology, places);
     for (size_t i = 0; good && i < count; i++)
         good = read_node(reader, &topology->nodes[i], level);
-    free(handles);
-    free(places);
+    rl_release(handles);
+    rl_release(places);
     return good;
 }
 
@@ -368,40 +398,34 @@ void rl_topology_free(struct rl_topology *topology)
         if (node->type == hipGraphNodeTypeGraph)
             rl_topology_free(node->child);
         else if (node->type == hipGraphNodeTypeKernel)
-            free(node->kernel.arguments);
+            rl_release(node->kernel.arguments);
     }
-    free(topology->nodes);
-    free(topology->edges);
-    free(topology);
+    rl_release(topology->nodes);
+    rl_release(topology->edges);
+    rl_release(topology);
 }
 
-static int by_positions(const void *a, const void *b)
+/* NULL: no memory. */
+static struct place *sorted_edges(const struct rl_topology *topology)
 {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    struct place *edges = rl_allocate(topology->edge_count, sizeof(*edges));
 
-    return (one > other) - (one < other);
-}
-
-/* The edges as sorted numbers; NULL: no memory. */
-static uint64_t *sorted_edges(const struct rl_topology *topology)
-{
-    size_t count = topology->edge_count;
-    uint64_t *edges = rl_fault(RL_FAULT_ALLOC) ? NULL : malloc((count ? count : 1) * sizeof(*edges));
-
-    for (size_t i = 0; edges && i < count; i++)
-        edges[i] = (uint64_t)topology->edges[i].from << 32 | topology->edges[i].to;
+    for (size_t i = 0; edges && i < topology->edge_count; i++)
+        edges[i].key = (uint64_t)topology->edges[i].from << 32 | topology->edges[i].to;
     if (edges)
-        qsort(edges, count, sizeof(*edges), by_positions);
+        sort(edges, topology->edge_count);
     return edges;
 }
 
 static bool edges_alike(const struct rl_topology *one, const struct rl_topology *other)
 {
-    uint64_t *left = sorted_edges(one), *right = sorted_edges(other);
-    bool alike = left && right && !memcmp(left, right, one->edge_count * sizeof(*left));
+    struct place *left = sorted_edges(one), *right = sorted_edges(other);
+    bool alike = left && right;
 
-    free(left);
-    free(right);
+    for (size_t i = 0; alike && i < one->edge_count; i++)
+        alike = left[i].key == right[i].key;
+    rl_release(left);
+    rl_release(right);
     return alike;
 }
 

@@ -8,8 +8,6 @@
  */
 #include "handlers.h"
 
-#include <sched.h>
-
 #include "native.h"
 #include "process.h"
 #include "quiet.h"
@@ -32,13 +30,16 @@ static struct rl_topology_node *find(struct rl_topology *topology, hipGraphNode_
     return found;
 }
 
-/* What a launch reads is changed only between launches. */
+/* What a launch reads is changed only between launches. In the middle of one, from a callback that HIP runs in it, the
+ * description cannot follow: the exec is native until it is updated. */
 static void change_node(struct rl_exec *exec, hipGraphNode_t handle, change *apply, const void *parameters)
 {
     struct rl_topology_node *node;
 
-    while (atomic_exchange_explicit(&exec->launches.busy, true, memory_order_acquire))
-        sched_yield();
+    if (atomic_exchange_explicit(&exec->launches.busy, true, memory_order_acquire)) {
+        rl_invalidate_exec(hipErrorUnknown, (hipGraphExec_t)exec->base.native);
+        return;
+    }
     node = find(exec->topology, handle);
     if (node) {
         apply(node, parameters);
