@@ -323,10 +323,14 @@ static void destroy_queue(void *model, void *handle)
     pthread_mutex_lock(&gpu->lock);
     for (at = &gpu->queues; *at && *at != queue; at = &(*at)->next)
         ;
-    if (*at)
+    bool ours = *at != NULL;             /* not in a forked child */
+
+    if (ours)
         *at = queue->next;
     atomic_store(&queue->cancelled, true);
     pthread_mutex_unlock(&gpu->lock);
+    if (!ours)
+        return;
     /* The memory of its kernels may go next: let them end. One that waits for ever is left to itself, as its
      * thread cannot be taken away; a real GPU would kill the waves. */
     while (queue->class->busy(queue) && sg_now_ns() < until)
@@ -337,11 +341,15 @@ static void destroy_queue(void *model, void *handle)
         queue->class->free(queue);
 }
 
-/* The child has none of the threads and must not touch the parent's queues; ROCr starts afresh there if it is
- * used. */
+/* The child has none of the threads and must not touch the parent's queues, which its exit may still destroy. */
 static void after_fork(void)
 {
     pthread_mutex_init(&list_lock, NULL);
+    for (struct sg_gpu *gpu = gpus; gpu; gpu = gpu->next) {
+        pthread_mutex_init(&gpu->lock, NULL);
+        gpu->queues = NULL;
+        gpu->running = false;
+    }
     gpus = NULL;
     gpu_count = 0;
     sg_work_forget();

@@ -22,6 +22,7 @@ struct known {
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct known *known;
 static size_t count, room;
+SGP_HOLD_OVER_FORK(rwlock, wrlock, lock)
 
 static void forget(uint64_t executable)
 {

@@ -6,6 +6,7 @@
 #ifndef SOFTGPU_PRELOAD_H
 #define SOFTGPU_PRELOAD_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +39,26 @@ sgp_find_variable_fn softgpu_preload_find_variable;
 sgp_registered_fn softgpu_preload_registered;
 extern struct sgp_doorbell softgpu_preload_doorbell;
 
-/* Inside the preloaded library. */
+/* Inside the preloaded library. Locks are held over a fork, so that the child finds whole tables and no lock
+ * that one of the parent's threads holds. */
+#define SGP_HOLD_OVER_FORK(kind, take, lock) \
+    static void hold_for_fork(void) \
+    { \
+        pthread_##kind##_##take(&(lock)); \
+    } \
+    static void release_in_parent(void) \
+    { \
+        pthread_##kind##_unlock(&(lock)); \
+    } \
+    static void renew_in_child(void) \
+    { \
+        pthread_##kind##_init(&(lock), NULL); \
+    } \
+    __attribute__((constructor)) static void watch_forks(void) \
+    { \
+        pthread_atfork(hold_for_fork, release_in_parent, renew_in_child); \
+    }
+
 bool sgp_vmem_mapped(uint64_t address, uint64_t size);
 
 #endif

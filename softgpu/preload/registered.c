@@ -12,6 +12,7 @@ struct range {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges;
+SGP_HOLD_OVER_FORK(mutex, lock, lock)
 
 static void note(const void *base, size_t size)
 {

@@ -30,6 +30,7 @@ struct mapping {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapping *mappings;
+SGP_HOLD_OVER_FORK(mutex, lock, lock)
 
 static void put(struct handle *handle)
 {
