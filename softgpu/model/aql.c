@@ -82,6 +82,15 @@ static uint64_t descriptor_of(void *context, uint64_t entry)
     return sg_host_descriptor_of(entry);
 }
 
+/* Says when the job is due and returns how late that is, in microseconds. */
+static uint64_t delay(struct aql *aql, struct sg_kernel_job *job, struct sg_range otherwise)
+{
+    uint64_t ns = sg_queue_delay(&aql->queue, sg_options_delay(job->name, otherwise));
+
+    job->job.due_ns = sg_now_ns() + ns;
+    return ns / 1000;
+}
+
 static int start_wave(void *context, const struct sg_pm4_dispatch *dispatch, char *error, size_t error_size)
 {
     struct aql *aql = context;
@@ -98,10 +107,8 @@ static int start_wave(void *context, const struct sg_pm4_dispatch *dispatch, cha
         free(job);
         return -1;
     }
-    struct sg_range range = sg_options_delay(job->name, sg_options()->wave_delay);
-
-    job->job.due_ns = sg_now_ns() + sg_queue_delay(&aql->queue, range);
     sg_kernel_trace(job, &trace);
+    trace.delay_us = delay(aql, job, sg_options()->wave_delay);
     sg_trace_wave(&aql->queue, aql->head, &trace);
     job->chain = aql->waves;
     aql->waves = job;
@@ -208,10 +215,8 @@ static enum sg_progress launch_dispatch(struct aql *aql, uint16_t header)
         warn(aql, text);
     }
     sg_kernel_trace(job, &trace);
+    trace.delay_us = delay(aql, job, sg_options()->kernel_delay);
     sg_trace_aql(&aql->queue, aql->head, packet, header, &trace, NULL);
-    struct sg_range range = sg_options_delay(job->name, sg_options()->kernel_delay);
-
-    job->job.due_ns = sg_now_ns() + sg_queue_delay(&aql->queue, range);
     struct flight *flight = launch(aql, packet->dispatch.completion, 0);
 
     if (!flight) {

@@ -148,9 +148,12 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
             pass->progress = SG_BLOCKED;
         return false;
     }
+    bool move = is_move(&copy) && !sdma->queue.failed;
+    uint64_t delay_ns = move ? sg_queue_delay(&sdma->queue, sg_options()->copy_delay) : 0;
+
     sg_copy_print(&copy, text, sizeof text);
-    sg_trace_sdma(&sdma->queue, read, sg_copy_name(&copy), text);
-    if (!is_move(&copy) || sdma->queue.failed) {
+    sg_trace_sdma(&sdma->queue, read, sg_copy_name(&copy), text, delay_ns / 1000);
+    if (!move) {
         if (!is_move(&copy))
             small_packet(sdma, &copy);
         advance(sdma, &copy);
@@ -159,7 +162,7 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
     memset(&sdma->running, 0, sizeof sdma->running);
     sdma->running.copy = copy;
     sdma->running.job.run = run;
-    sdma->running.job.due_ns = sg_now_ns() + sg_queue_delay(&sdma->queue, sg_options()->copy_delay);
+    sdma->running.job.due_ns = sg_now_ns() + delay_ns;
     sdma->active = true;
     return true;
 }

@@ -137,6 +137,7 @@ static void add_dispatch(const struct sg_trace_dispatch *dispatch)
         dispatch->grid[0], dispatch->grid[1], dispatch->grid[2], dispatch->workgroup[0],
         dispatch->workgroup[1], dispatch->workgroup[2], dispatch->lds_bytes, dispatch->scratch_bytes);
     add(", \"kernarg_bytes\": %u", dispatch->kernarg_bytes);
+    add(", \"delay_us\": %" PRIu64, dispatch->delay_us);
     if (dispatch->hashed)
         add(", \"kernarg_hash\": \"%016" PRIx64 "\"", dispatch->kernarg_hash);
 }
@@ -220,12 +221,13 @@ void sg_trace_wave(const struct sg_queue *queue, uint64_t index, const struct sg
     end();
 }
 
-void sg_trace_sdma(const struct sg_queue *queue, uint64_t offset, const char *kind, const char *text)
+void sg_trace_sdma(const struct sg_queue *queue, uint64_t offset, const char *kind, const char *text,
+                   uint64_t delay_us)
 {
     if (!sg_trace_on())
         return;
     begin(queue, kind, "offset", offset);
-    add(", \"sdma\": ");
+    add(", \"delay_us\": %" PRIu64 ", \"sdma\": ", delay_us);
     add_string(text, strlen(text));
     end();
 }

@@ -20,6 +20,7 @@ struct sg_trace_dispatch {
     uint32_t kernarg_bytes;
     bool hashed;                         /* false when the arguments cannot be read */
     uint64_t kernarg_hash;
+    uint64_t delay_us;                   /* it starts so late */
 };
 
 bool sg_trace_on(void);
@@ -32,8 +33,9 @@ void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_p
                   uint16_t header, const struct sg_trace_dispatch *dispatch, const char *text);
 /* A dispatch started by a PM4 buffer that the packet `index` carries. */
 void sg_trace_wave(const struct sg_queue *queue, uint64_t index, const struct sg_trace_dispatch *dispatch);
-/* A copy engine's packet. */
-void sg_trace_sdma(const struct sg_queue *queue, uint64_t offset, const char *kind, const char *text);
+/* A copy engine's packet; `delay_us` is 0 for one that moves no data. */
+void sg_trace_sdma(const struct sg_queue *queue, uint64_t offset, const char *kind, const char *text,
+                   uint64_t delay_us);
 /* A finding: "error", "warning". */
 void sg_trace_text(const struct sg_queue *queue, uint64_t index, const char *kind, const char *text);
 

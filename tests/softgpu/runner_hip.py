@@ -103,6 +103,17 @@ def registered() -> None:
     call("hipHostUnregister", host)
 
 
+def sequence() -> None:
+    """One stream's kernels and copies, one after the other."""
+    size = 65536
+    queue, memory, target = stream(), device(size), c_void_p()
+    call("hipHostMalloc", byref(target), c_size_t(size), 0)
+    for value in range(8):
+        call("hipMemsetAsync", memory, value, c_size_t(size), queue)
+        call("hipMemcpyAsync", target, memory, c_size_t(size), DEVICE_TO_HOST, queue)
+        call("hipStreamSynchronize", queue)
+
+
 def managed() -> None:
     size, attach_global = 1 << 20, 1
     memory = c_void_p()
@@ -305,6 +316,7 @@ CHECKS: dict[str, Callable[..., None]] = {
         copies,
         rectangles,
         registered,
+        sequence,
         managed,
         allocations,
         queues,

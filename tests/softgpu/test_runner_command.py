@@ -137,6 +137,38 @@ def test_copy_engines_are_used_or_left_out(tmp_path: Path) -> None:
         assert copied == (engines == "2")
 
 
+def delays(file: Path, *options: str) -> dict[str, list[int]]:
+    """Delays of kernels and of copies, each queue's in order."""
+    done = run("--trace", str(file), *options, "--", sys.executable, str(CHECKS), "sequence")
+    assert done.returncode == 0, done.stderr
+    out: dict[str, list[int]] = {}
+    for packet in trace(file):
+        if packet["kind"] in ("dispatch", "sdma_copy"):
+            out.setdefault(f"{packet['kind']} {packet['queue']}", []).append(packet["delay_us"])
+    return out
+
+
+def test_the_same_seed_gives_the_same_delays_and_another_seed_others(tmp_path: Path) -> None:
+    first, again, other = (
+        delays(tmp_path / f"{number}.json", "--delay-us", "10:400", "--seed", seed)
+        for number, seed in enumerate(("5", "5", "6"))
+    )
+    assert first == again
+    assert first != other
+    assert {kind.split()[0] for kind in first} == {"dispatch", "sdma_copy"}
+    assert all(10 <= delay <= 400 for sequence in first.values() for delay in sequence)
+    assert all(len(set(sequence)) > 1 for sequence in first.values() if len(sequence) > 3)
+
+
+def test_a_kernel_s_own_delay_is_used_for_it_alone(tmp_path: Path) -> None:
+    fill = "__amd_rocclr_fillBufferAligned"
+    file = tmp_path / "t.json"
+    delays(file, "--delay-us", "0:0", "--kernel-delay", f"{fill}=70:71")
+    late = {packet["kernel"]: packet["delay_us"] for packet in trace(file) if packet["kind"] == "dispatch"}
+    assert late.pop(fill) in (70, 71)
+    assert set(late.values()) <= {0}
+
+
 def processes_with(text: str) -> list[str]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
