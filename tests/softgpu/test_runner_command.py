@@ -75,6 +75,7 @@ def test_a_script_runs_behind_its_interpreter(tmp_path: Path) -> None:
     [
         (["--", "no-such-command"], "no-such-command: no such command."),
         (["--release", "1.2.3", "--", "true"], "run `make rocm` first."),
+        (["--trace", "/dev/null/x", "--", "true"], "the trace /dev/null/x cannot be written: "),
     ],
 )
 def test_what_is_missing_is_said_in_one_sentence(arguments: list[str], says: str) -> None:
@@ -82,6 +83,17 @@ def test_what_is_missing_is_said_in_one_sentence(arguments: list[str], says: str
     assert done.returncode == 127
     assert len(done.stderr.splitlines()) == 1
     assert says in done.stderr
+
+
+def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text("echo hi\n")
+    file.chmod(0o755)
+    done = run("--", str(file))
+    assert done.returncode == 127
+    assert (
+        done.stderr == f"softgpu/run: {file} is neither a program nor a script that names its interpreter.\n"
+    )
 
 
 @pytest.mark.parametrize("part", ["7.2.4", "comgr", "glibc"])
