@@ -1,8 +1,8 @@
 /*
  * AQL packet processor of one queue (HSA Platform System Architecture 1.2, 2.9): packets are launched in
  * order, a set barrier bit waits until all earlier packets have completed, kernels may overlap otherwise. As
- * on hardware, a vendor PM4 packet completes when its buffer has been parsed, whatever its waves do; an
- * INVALID slot is looked at again only after a doorbell; the register state that a buffer leaves stays with
+ * on hardware, a vendor PM4 packet completes when its buffer has been parsed, whatever its waves do; the end of
+ * the ring and an INVALID slot are looked at again only after a doorbell; the register state that a buffer leaves stays with
  * the queue.
  */
 #include <inttypes.h>
@@ -32,7 +32,7 @@ struct aql {
     struct sg_queue queue;
     uint64_t slots;
     uint64_t head;                       /* next packet to launch */
-    bool look; /* the slot at `head` may have changed since it was found INVALID */
+    bool look;                           /* a doorbell has been rung since there was nothing at `head` */
     bool scratch_asked;         /* the packet at `head` waits for scratch memory */
     unsigned seen_dependencies; /* of the barrier packet at `head` */
     struct flight *first, **last; /* launched and not retired, in order */
@@ -389,8 +389,12 @@ static enum sg_progress launch_next(struct aql *aql)
     union sg_packet *packet = slot(aql, aql->head);
     bool bad = false;
 
-    if (!aql->look || aql->head >= atomic_load(aql->queue.write_pointer))
+    if (!aql->look)
         return SG_IDLE;
+    if (aql->head >= atomic_load(aql->queue.write_pointer)) {
+        aql->look = false;
+        return SG_IDLE;
+    }
     uint16_t header = atomic_load(&packet->header);
     unsigned type = sg_header_type(header);
 

@@ -166,6 +166,14 @@ def test_many_queues_each_blocked_by_the_next_make_progress(gpu: Gpu) -> None:
         signal.wait()
 
 
+def pass_over(gpu: Gpu, last: Queue) -> None:
+    """Until the command processor has looked at every queue made before `last`, at least once from now on."""
+    for _ in range(2):
+        seen = Signal(gpu)
+        last.push(barrier(BARRIER_AND, [], seen.handle))
+        seen.wait()
+
+
 def test_an_invalid_slot_is_looked_at_again_only_after_a_doorbell(gpu: Gpu, queue: Queue) -> None:
     first, second = Signal(gpu), Signal(gpu)
     early, late = queue.reserve(), queue.reserve()
@@ -179,6 +187,19 @@ def test_an_invalid_slot_is_looked_at_again_only_after_a_doorbell(gpu: Gpu, queu
     queue.ring_doorbell(early)
     second.wait()
     assert first.value == 0
+
+
+def test_a_packet_behind_the_end_of_an_idle_ring_waits_for_its_doorbell(gpu: Gpu, queue: Queue) -> None:
+    first, second, other = Signal(gpu), Signal(gpu), Queue(gpu)
+    queue.push(barrier(BARRIER_AND, [], first.handle))
+    first.wait()
+    pass_over(gpu, other)
+    index = queue.reserve()
+    queue.publish(index, barrier(BARRIER_AND, [], second.handle), ring=False)
+    pass_over(gpu, other)
+    assert second.value == 1
+    queue.ring_doorbell(index)
+    second.wait()
 
 
 def test_the_same_doorbell_value_rung_twice_is_seen_twice(gpu: Gpu, queue: Queue) -> None:
