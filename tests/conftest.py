@@ -25,7 +25,9 @@ def include_folder(release: str) -> Path:
     """The release's include folder; skips the test by name when `make rocm` did not get it."""
     folder = ROCM / release / "include"
     if not (folder / "hip" / "hip_runtime_api.h").is_file():
-        pytest.skip(f"HIP headers of ROCm {release} are absent: `make rocm` could not get them")
+        pytest.skip(
+            f"HIP headers of ROCm {release} are absent: `redline-codegen rocm [--wheels]` did not get them"
+        )
     return folder
 
 
