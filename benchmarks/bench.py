@@ -20,7 +20,7 @@ FOLDER = ROOT / "benchmarks"
 RUNS = 3
 
 C_BENCHMARKS = {"lower": ["lower.c"], "side_table": ["side_table.c"]}
-PYTHON_BENCHMARKS = {"diff": "diff.py", "generate": "generate.py", "launch": "launch.py"}
+PYTHON_BENCHMARKS = {"diff": "diff.py", "generate": "generate.py", "launch": "launch.py", "shim": "shim.py"}
 
 
 @dataclass(frozen=True)

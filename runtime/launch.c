@@ -205,14 +205,31 @@ static hipError_t launch_unknown(const struct launch *launch)
     return launch->native(launch->handle, launch->stream);
 }
 
+/* Seen without a hold: a record that ended meanwhile was native too, or the application launches what it destroys. */
+static struct rl_report_exec *report_if_native(struct rl_ref ref)
+{
+    const struct rl_exec *exec = (const struct rl_exec *)ref.record;
+
+    if (!exec || atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE ||
+        (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE &&
+         atomic_load_explicit(&exec->launches.reason, memory_order_relaxed) == RL_REASON_NONE))
+        return NULL;
+    return report_of(exec);
+}
+
 hipError_t rl_launch(rl_launch_function *native, hipGraphExec_t handle, hipStream_t stream, bool per_thread)
 {
     struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
     const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
     struct launch launch = { native, handle, stream, per_thread, hip ? rl_hip_own(hip) : NULL,
                              atomic_load_explicit(&rl_hsa_current, memory_order_acquire), NULL };
+    struct rl_report_exec *report = report_if_native(ref);
     hipError_t status;
 
+    if (report) {
+        rl_report_launch(report, false);
+        return native(handle, stream);
+    }
     if (!hip || !rl_ref_hold(ref))
         return launch_unknown(&launch);
     launch.exec = (struct rl_exec *)ref.record;

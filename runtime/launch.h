@@ -14,6 +14,7 @@
 #define REDLINE_LAUNCH_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "hip_api.h"
 #include "reasons.h"
@@ -24,7 +25,7 @@ struct rl_plan;
 struct rl_launches {
     _Atomic bool busy;
     struct rl_plan *plan;
-    enum rl_reason reason; /* native because of what a launch showed */
+    _Atomic uint32_t reason; /* enum rl_reason: native because of what a launch showed */
     unsigned observations; /* without success since the last change */
     unsigned missed;       /* replays that did not find a place, one after the other */
     unsigned turn;
