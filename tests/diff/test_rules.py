@@ -68,6 +68,11 @@ def renamed(name: str, old: str, new: str) -> Change:
     return lambda api: edited(api, change)
 
 
+def exchanged(name: str, one: str, other: str) -> Change:
+    """Two parameters of the same type have changed places."""
+    return lambda api: renamed(name, "?", other)(renamed(name, other, one)(renamed(name, one, "?")(api)))
+
+
 def with_value(enum: str, name: str, value: int | None) -> Change:
     def change(part: Part) -> dict[str, Any]:
         pairs = dict(part.enums[enum].enumerators)
@@ -135,6 +140,12 @@ CASES: list[tuple[str, str, Severity, Change]] = [
         "hipGraphDestroy",
         Severity.UNSAFE,
         resigned("hipGraphDestroy", Parameter("graph", "int")),
+    ),
+    (
+        "signature-changed",
+        "hipGraphAddDependencies",
+        Severity.UNSAFE,
+        exchanged("hipGraphAddDependencies", "from", "to"),
     ),
     ("signature-changed", "hipFree", Severity.NOTE, resigned("hipFree", Parameter("ptr", "int"))),
     (
@@ -246,6 +257,12 @@ CASES: list[tuple[str, str, Severity, Change]] = [
         "hipGraphPaint",
         Severity.DECIDE,
         with_symbols(lambda s: True, Symbol("hipGraphPaint", "hip_9.0", True)),
+    ),
+    (
+        "symbol-added",
+        "hipGraphLaunch",
+        Severity.NOTE,
+        with_symbols(lambda s: True, Symbol("hipGraphLaunch", "hip_4.0", False)),
     ),
     (
         "symbol-added-to-old-node",
@@ -497,6 +514,27 @@ def test_struct_behind_a_changed_typedef_names_the_cause() -> None:
     assert layout.caused_by == (found(ours, "typedef-changed")["hipHostFn_t"].fingerprint,)
     assert layout.old != layout.new
     assert layout.details == ("fn @0 void (*)(void *) -> fn @0 int (*)(void *)",)
+
+
+def test_name_without_a_tag_that_stands_for_something_else_is_unsafe() -> None:
+    """Prototypes that mention it are spelled as before."""
+    taking = with_functions(function("hipGraphPaint", GRAPH, Parameter("colour", "hipColour *")))(now())
+    bodies: list[tuple[str, object]] = [
+        ("records", Record("hipColour", "struct", False, 4, 4, (Field("red", "int", 0),))),
+        ("enums", Enum("hipColour", False, (("hipColourRed", 1),))),
+        ("typedefs", "unsigned long"),
+    ]
+    sides = [with_item(table, "hipColour", body)(taking) for table, body in bodies]
+    for old in sides:
+        for new in sides:
+            severities = [f.severity for f in found(compared(old, new), "typedef-changed").values()]
+            assert severities == ([] if old is new else [Severity.UNSAFE])
+
+
+def test_enumerator_says_whether_the_runtime_knows_it() -> None:
+    value = with_value("hipGraphNodeType", "hipGraphNodeTypeKernel", None)(now())
+    finding = found(compared(value, now()), "enumerator-added")["hipGraphNodeTypeKernel"]
+    assert finding.meaning == "A value of hipGraphNodeType that the runtime knows already."
 
 
 def test_suggested_effects_fit_the_suggested_class() -> None:

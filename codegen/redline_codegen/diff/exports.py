@@ -92,7 +92,10 @@ def _changed(pair: Pair, name: str, before: tuple[Symbol, ...], after: tuple[Sym
     rule = "default-version-changed" if kept else "symbol-moved"
     severity = Severity.LOST_ACCELERATION if in_scope else Severity.NOTE
     meaning = "No entry point of ours: nothing changes."
-    if in_scope:
+    if [symbol for symbol in before if symbol.default] == [symbol for symbol in after if symbol.default]:
+        rule, severity = ("symbol-added" if kept else "symbol-removed"), Severity.NOTE
+        meaning = "Only versions that no plain reference links to came or went."
+    elif in_scope:
         meaning = (
             f"{name} {pair.place(name)}; a libredline built for the older release exports it under the old node, which "
             "the linker skips without a word, so the binding check keeps everything native until it is regenerated."

@@ -121,7 +121,7 @@ def _classed(pair: Pair, function: Function) -> tuple[str, str, Severity]:
 
 def _changed(pair: Pair, old: Function, new: Function) -> Iterator[Finding]:
     name, in_scope = old.name, pair.has_function(old.name)
-    if list(old.types) != list(new.types):
+    if list(old.types) != list(new.types) or _exchanged(old, new):
         yield _signature(pair, old, new)
     elif [p.name for p in old.parameters] != [p.name for p in new.parameters]:
         yield _parameters(pair, old, new)
@@ -154,9 +154,16 @@ def _changed(pair: Pair, old: Function, new: Function) -> Iterator[Finding]:
         )
 
 
+def _exchanged(old: Function, new: Function) -> bool:
+    """Whether a parameter's name stands at another place, which the types alone need not show."""
+    places = {p.name: place for place, p in enumerate(old.parameters) if p.name}
+    return any(places.get(p.name, place) != place for place, p in enumerate(new.parameters))
+
+
 def _signature(pair: Pair, old: Function, new: Function) -> Finding:
     name, in_scope = old.name, pair.has_function(old.name)
-    same = canonical_signature(pair.old.part, old) == canonical_signature(pair.new.part, new)
+    alike = canonical_signature(pair.old.part, old) == canonical_signature(pair.new.part, new)
+    same = alike and not _exchanged(old, new)
     edit = ""
     if same:
         severity, meaning = Severity.NOTE, "Only the spelling of a type: caller and library still agree."
@@ -180,7 +187,7 @@ def _signature(pair: Pair, old: Function, new: Function) -> Finding:
         meaning,
         edit,
         reaches=(name,),
-        hint=_sizes(pair, old, new),
+        hint="parameters have changed places" if alike and not same else _sizes(pair, old, new),
     )
 
 

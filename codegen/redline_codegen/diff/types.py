@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..model import Part
 from .canonical import canonical
 from .finding import Finding, Severity
 from .pair import Pair
@@ -20,13 +21,14 @@ def compare_types(pair: Pair) -> Iterator[Finding]:
 
 
 def _typedefs(pair: Pair) -> Iterator[Finding]:
-    old, new = pair.old.part.typedefs, pair.new.part.typedefs
+    old, new = _type_names(pair.old.part), _type_names(pair.new.part)
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
         if before == after or (None in (before, after) and (before or after or "").endswith(f" {name}")):
             # A struct or enum that is typedef'd to its own name is listed as such.
             continue
         in_scope = pair.has_type(name)
+        other_kind = {before, after} <= {f"{kind} {name}" for kind in ("struct", "union", "enum")}
         severity, edit = Severity.NOTE, ""
         if before is None:
             rule, meaning = "typedef-added", "Entry points that use it are listed by themselves."
@@ -35,7 +37,7 @@ def _typedefs(pair: Pair) -> Iterator[Finding]:
                 "typedef-removed",
                 "Entry points that used it are listed where their types changed.",
             )
-        elif canonical(pair.old.part, before) == canonical(pair.new.part, after):
+        elif not other_kind and canonical(pair.old.part, before) == canonical(pair.new.part, after):
             rule, meaning = "typedef-changed", "Only the spelling: it stands for the same type."
         else:
             rule, meaning = "typedef-changed", _NOTHING
@@ -58,6 +60,13 @@ def _typedefs(pair: Pair) -> Iterator[Finding]:
             subject=name,
             reaches=pair.reaching(name),
         )
+
+
+def _type_names(part: Part) -> dict[str, str]:
+    """What each name stands for: a struct or enum without a tag has one too and may become something else."""
+    records = {r.name: f"{r.kind} {r.name}" for r in part.records.values() if not r.tagged}
+    enums = {e.name: f"enum {e.name}" for e in part.enums.values() if not e.tagged}
+    return {**records, **enums, **part.typedefs}
 
 
 def _enums(pair: Pair) -> Iterator[Finding]:
@@ -94,7 +103,10 @@ def _enumerators(pair: Pair) -> Iterator[Finding]:
         if before is None:
             rule = "enumerator-added"
             if in_scope:
-                meaning = f"A value of {enum} that the runtime does not know and therefore leaves to HIP."
+                known = name in pair.new.named_by_runtime
+                meaning = f"A value of {enum} that the runtime " + (
+                    "knows already." if known else "does not know and therefore leaves to the native library."
+                )
         else:
             rule = "enumerator-changed" if after else "enumerator-removed"
             if not after and _macro_value(pair, name) == before[1]:
