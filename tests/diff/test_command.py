@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def test_notes_alone_pass_unless_they_are_asked_for(tmp_path: Path) -> None:
         (OLD, NEW, "--format", "json="),
         (OLD, NEW, "--fail-on", "everything"),
         (OLD, NEW, "--sugest"),
+        (OLD, NEW, "--suggest", "--format", "json"),
     ],
 )
 def test_misuse_is_exit_code_2(arguments: tuple[str, ...]) -> None:
@@ -77,11 +79,17 @@ def broken(kind: str, folder: Path) -> str:
             path.write_text(
                 '{"schema": 1, "release": "7.2.4", "hip_version": "7.2.1", "hip": {"functions": []}}'
             )
+        case "snapshot without functions":
+            document = json.loads(text)
+            document["hip"]["functions"] = {}
+            path.write_text(json.dumps(document))
         case "snapshot that is not text":
             path.write_bytes(b"{\xff\xfe")
         case "cut library":
             path = folder / "libamdhip64.so"
             path.write_bytes(b"\x7fELF\x02\x01\x01")
+        case "another library":
+            return os.path.realpath("/proc/self/exe")
         case "folder in place of the header":
             (folder / "include" / HEADER).mkdir(parents=True)
         case "header that does not parse":
@@ -107,8 +115,10 @@ def broken(kind: str, folder: Path) -> str:
         "cut snapshot",
         "newer snapshot",
         "snapshot of another shape",
+        "snapshot without functions",
         "snapshot that is not text",
         "cut library",
+        "another library",
         "folder in place of the header",
         "header that does not parse",
         "header elsewhere",
@@ -131,6 +141,22 @@ def test_unreadable_input_is_one_sentence_and_touches_nothing(
     assert told.err.startswith("redline-codegen diff: ") and told.err.count("\n") == 1
     assert sorted(path.name for path in outputs.iterdir()) == ["diff.sarif"]
     assert (outputs / "diff.sarif").read_text() == "as it was"
+
+
+def test_inputs_with_nothing_in_common_never_look_clean(capsys: pytest.CaptureFixture[str]) -> None:
+    header = include_folder("7.2.4") / HEADER
+    assert diff(str(header), str(real_library("7.2.4"))) == 3
+    assert "nothing was compared" in capsys.readouterr().err
+    assert diff(str(real_library("7.2.4")), str(real_library("7.2.4", "libhsa-runtime64.so"))) == 3
+
+
+def test_broken_snapshot_of_another_release_is_no_matter(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "api" / "rocm-5.2.3.json").write_bytes(b"{\xff")
+    header = include_folder("7.2.4") / HEADER
+    assert diff(NEW, str(header), root=project) == 0
+    assert f"-> ROCm 7.2.4 ({header})" in capsys.readouterr().out
 
 
 def test_input_that_the_system_refuses_is_exit_code_3(

@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser, root: Path) -> None:
         "from) or `installed`; the default is `current installed`, and one alone is compared with `current`",
     )
     parser.add_argument("--all", action="store_true", help="also what no entry point of ours reaches")
-    parser.add_argument(
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument(
         "--format",
         action="append",
         type=_form,
@@ -48,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser, root: Path) -> None:
         default=Severity.DECIDE.label,
         help="exit 1 from this class on (default: %(default)s)",
     )
-    parser.add_argument(
+    output.add_argument(
         "--suggest", action="store_true", help="print the YAML to add to policies.yaml instead"
     )
-    parser.add_argument(
+    output.add_argument(
         "--notice",
         action="store_true",
         help="print one line if a newer ROCm is installed than generated/ was made from, else nothing; always exit 0",
@@ -98,6 +99,10 @@ def _reviewed(arguments: argparse.Namespace) -> Review:
     old, new = given if len(given) == 2 else ("current", given[0] if given else "installed")
     policy = load_policy(root / "policies.yaml")
     comparison = compare(*read_sides(old, new, root), policy, root, arguments.all)
+    if not comparison.parts:
+        raise InputError(
+            f"{old} and {new} have neither headers nor a library in common, so nothing was compared."
+        )
     earlier = earlier_steps(read_snapshots(root), policy, root) if policy.acknowledged else frozenset
     return review(comparison, policy, earlier, datetime.date.today())
 

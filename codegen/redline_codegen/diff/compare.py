@@ -32,6 +32,8 @@ class Comparison:
     """Asked for with --all: out of scope findings count, and all functions that a change reaches are named."""
     findings: tuple[Finding, ...]
     not_checkable: tuple[str, ...]
+    parts: tuple[str, ...]
+    """`hip` and `hsa`, as far as both sides have headers or both a library of it."""
 
 
 def compare(old: Side, new: Side, policy: Policy, root: Path, everything: bool = False) -> Comparison:
@@ -39,12 +41,14 @@ def compare(old: Side, new: Side, policy: Policy, root: Path, everything: bool =
     words = runtime_words(root)
     findings: list[Finding] = []
     gaps: list[str] = []
+    checked: list[str] = []
     for library in _PARTS:
         sides = [side.api.parts.get(library, _EMPTY) for side in (old, new)]
         gaps += _gaps(library, old, new)
         declared = all(part.functions for part in sides)
         if not declared and not all(part.library for part in sides):
             continue
+        checked.append(library)
         first, second = (Scope(library, part, policy, words, everything) for part in sides)
         pair = Pair(library, first, second, policy)
         if declared:
@@ -57,7 +61,7 @@ def compare(old: Side, new: Side, policy: Policy, root: Path, everything: bool =
             findings += types
         findings += compare_exports(pair)
     findings.sort(key=lambda f: (-f.severity, list(_PARTS).index(f.part)))
-    return Comparison(old, new, everything, tuple(findings), tuple(gaps))
+    return Comparison(old, new, everything, tuple(findings), tuple(gaps), tuple(checked))
 
 
 def runtime_words(root: Path) -> frozenset[str]:

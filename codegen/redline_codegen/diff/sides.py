@@ -16,6 +16,7 @@ from ..snapshot import read_snapshot
 from ..symbols import read_library
 
 _RELEASE = re.compile(r'^#define RL_(ROCM_RELEASE|HIP_VERSION) "([^"]+)"', re.MULTILINE)
+_STEMS = {"hip": "libamdhip64.so", "hsa": "libhsa-runtime64.so"}
 _HEAD = re.compile(r'"release": "([^"]+)",\s*"hip_version": "([^"]+)"')
 
 
@@ -56,7 +57,7 @@ def read_side(argument: str, root: Path) -> Side:
                 "The snapshot of what generated/ was made from is missing; `redline-codegen snapshot` writes one.",
                 path,
             )
-        return Side(read_snapshot(path), argument)
+        return Side(_snapshot(path), argument)
     if argument == "installed":
         installation = find_installation(None, None, root, dict(os.environ))
         if installation is None:
@@ -71,7 +72,7 @@ def read_side(argument: str, root: Path) -> Side:
     if start.startswith(b"\x7fELF"):
         return Side(_library_alone(path), argument)
     if start.lstrip()[:1] in (b"{", b"[") or path.suffix == ".json":
-        return Side(read_snapshot(path), argument)
+        return Side(_snapshot(path), argument)
     installation = find_installation(path, None, root, {})
     assert installation is not None
     return _labelled(api_of(Installation(installation.include, None, None, argument), []), argument, root)
@@ -109,19 +110,28 @@ def _installation(folder: Path) -> Installation:
     raise InputError(f"There is neither include/{HEADER} nor {HEADER} in this folder.", folder)
 
 
+def _snapshot(path: Path) -> Api:
+    api = read_snapshot(path)
+    if not api.hip.functions:
+        raise InputError("Not a complete snapshot: it declares no function.", path)
+    return api
+
+
 def _library_alone(path: Path) -> Api:
     """Exports only: a library says nothing about prototypes, and headers beside it may be another release's."""
     library = read_library(path)
-    part = Part({}, {}, {}, {}, {}, {}, library)
-    name = "hsa" if library.soname.startswith("libhsa") else "hip"
-    return Api(library.soname, "", {name: part})
+    name = next((name for name, stem in _STEMS.items() if library.soname.startswith(stem)), None)
+    if name is None:
+        raise InputError(f"This is neither {' nor '.join(_STEMS.values())}.", path)
+    return Api(library.soname, "", {name: Part({}, {}, {}, {}, {}, {}, library)})
 
 
 def _labelled(api: Api, source: str, root: Path) -> Side:
     """A header knows HIP's version, not ROCm's: the committed snapshot of that version has the release."""
     if api.release == api.hip_version:
         for path in sorted((root / "api").glob("rocm-*.json")):
-            known = _HEAD.search(path.read_text(encoding="utf-8")[:400])
+            with path.open(encoding="utf-8", errors="replace") as file:
+                known = _HEAD.search(file.read(400))
             if known and known.group(2) == api.hip_version:
                 return Side(Api(known.group(1), api.hip_version, api.parts), source)
     return Side(api, source)
