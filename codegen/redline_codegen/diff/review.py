@@ -13,7 +13,7 @@ from .finding import SEVERITIES, Finding, Severity
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An acknowledgement that is an error: it matches nothing, or its date has passed."""
+    """An acknowledgement that is an error: it matches nothing, its date has passed, or it is given twice."""
 
     fingerprint: str
     line: int
@@ -71,8 +71,15 @@ def review(
     known = {finding.fingerprint for finding in comparison.findings}
     problems = []
     valid: dict[str, Acknowledgement] = {}
+    firsts: dict[str, Acknowledgement] = {}
     for given in policy.acknowledged:
-        if given.fingerprint not in known and given.fingerprint not in earlier():
+        first = firsts.setdefault(given.fingerprint, given)
+        if first is not given:
+            sentence = (
+                f"Acknowledgement {given.fingerprint} is given twice, first at line {first.line}; keep one."
+            )
+            problems.append(Problem(given.fingerprint, given.line, sentence))
+        elif given.fingerprint not in known and given.fingerprint not in earlier():
             sentence = f"Acknowledgement {given.fingerprint} matches no finding; correct or remove it."
             problems.append(Problem(given.fingerprint, given.line, sentence))
         elif given.until is not None and datetime.date.fromisoformat(given.until) < today:

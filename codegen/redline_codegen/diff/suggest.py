@@ -27,7 +27,11 @@ def to_suggestions(reviewed: Review) -> str:
     if edits:
         lines += ["", "# To decide by hand:", *(f"#   {f.entity}: {f.edit or f.meaning}" for f in edits)]
     unsafe = [f for f in reviewed.open if f.severity == Severity.UNSAFE]
+    kept = [f for f in unsafe if f.rule == "function-removed"]
+    if kept:
+        lines += ["", "declared:", *(f'  {f.entity}: "{f.old}"' for f in kept)]
     leaves = [f for f in unsafe if not set(f.caused_by) & {other.fingerprint for other in unsafe}]
+    leaves = [f for f in leaves if f not in kept]
     if leaves:
         lines += ["", "acknowledged:"]
         for finding in leaves:
