@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,19 @@ def test_text_groups_by_leaf_and_names_what_it_reaches(capsys: pytest.CaptureFix
     assert "reaches hipGraphKernelNodeGetAttribute, hipGraphKernelNodeSetAttribute" in block
     assert re.match(r"\d+ unsafe, 0 decide, 0 lost-acceleration, ", text.splitlines()[-1])
     assert max(len(line) for line in text.splitlines()[1:]) <= 120
+
+
+def test_text_keeps_to_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    piped = printed(capsys, STEPS[2], "text")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    narrow = printed(capsys, STEPS[2], "text")
+    assert "\x1b" not in narrow
+    assert max(len(line) for line in piped.splitlines()[1:]) > 100
+    assert max(len(line) for line in narrow.splitlines() if line.startswith(" ")) <= 60
+    assert narrow.split()[7:-20] == piped.split()[7:-20]
 
 
 def test_text_lists_what_was_not_checkable(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +52,11 @@ def to_text(reviewed: Review, root: Path) -> str:
     return "\n".join([*lines, _summary(reviewed)]) + "\n"
 
 
+def _width() -> int:
+    """A narrow terminal's own; what goes elsewhere is the same everywhere."""
+    return min(WIDTH, max(40, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else WIDTH
+
+
 def _summary(reviewed: Review) -> str:
     outside = len(reviewed.comparison.findings) - len(reviewed.findings)
     return reviewed.tally + (
@@ -79,7 +86,7 @@ def _told(finding: Finding) -> list[str]:
         return [f"{head}  {told[0]}"]
     lines = [head]
     for change in told:
-        lines += textwrap.wrap(change, WIDTH, initial_indent="      ", subsequent_indent="          ")
+        lines += textwrap.wrap(change, _width(), initial_indent="      ", subsequent_indent="          ")
     return lines
 
 
@@ -97,7 +104,7 @@ def _wrapped(sentences: Any, indent: str = "  ") -> list[str]:
     for sentence in sentences:
         wrapped += textwrap.wrap(
             sentence,
-            WIDTH,
+            _width(),
             initial_indent=indent,
             subsequent_indent=indent + "  ",
             break_long_words=False,
