@@ -11,11 +11,13 @@ import pytest
 from redline_codegen.cli import main
 from redline_codegen.diff.finding import Finding, Severity
 from redline_codegen.diff.review import Review, review
+from redline_codegen.diff.suggest import to_suggestions
+from redline_codegen.header import read_prototype
 from redline_codegen.model import Field
 from redline_codegen.policy import Acknowledgement, load_policy
 
 from diff.conftest import compared, edited, found, policy, snapshot
-from diff.test_rules import MEMSET, now, with_member
+from diff.test_rules import MEMSET, now, with_member, without
 
 TODAY = date(2026, 11, 29)
 STEP = ("api/rocm-6.4.3.json", "api/rocm-7.2.4.json")
@@ -71,6 +73,17 @@ def test_acknowledgement_past_its_date_is_an_error_and_its_finding_open_again() 
     expired = with_acknowledgements(Acknowledgement(finding.fingerprint, "seen", "2026-11-28", 7))
     assert "was good until 2026-11-28" in expired.problems[0].sentence
     assert finding in expired.open
+
+
+def test_acknowledgement_that_is_given_twice_is_an_error() -> None:
+    """Of two reasons or dates only one could hold."""
+    finding = unsafe()[0].fingerprint
+    given = [Acknowledgement(finding, "seen", None, 7), Acknowledgement(finding, "again", "2027-01-31", 9)]
+    reviewed = with_acknowledgements(*given)
+    assert [(p.fingerprint, p.line) for p in reviewed.problems] == [(finding, 9)]
+    assert "twice, first at line 7" in reviewed.problems[0].sentence
+    assert reviewed.settled[finding].why == "seen"
+    assert reviewed.fails(None)
 
 
 def test_acknowledgement_of_an_earlier_step_is_no_error(project: Path) -> None:
@@ -152,6 +165,19 @@ def test_suggested_yaml_loads_once_a_human_has_written_why(
     path.write_text(path.read_text().replace('why: ""', "why: Looked at."))
     assert "hipGetDriverEntryPoint_spt" in load_policy(path).entries
     assert main(arguments[:-1]) == 0
+
+
+def test_suggestion_for_a_shim_without_a_declaration_is_to_declare_it() -> None:
+    """An acknowledgement would let the shim go while the library still has the function."""
+    new = without("functions", "hipGraphDestroy")(now())
+    printed = to_suggestions(review(compared(now(), new), policy(), frozenset, TODAY))
+    prototype = now().hip.functions["hipGraphDestroy"].signature
+    assert f'\ndeclared:\n  hipGraphDestroy: "{prototype}"\n' in printed
+    assert "acknowledged:" not in printed
+    function = read_prototype(prototype)
+    assert function
+    declared = replace(policy(), declared={function.name: function})
+    assert not review(compared(now(), new, declared), declared, frozenset, TODAY).fails(Severity.DECIDE)
 
 
 def _without_entry(text: str, name: str) -> str:

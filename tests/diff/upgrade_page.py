@@ -18,13 +18,13 @@ from pathlib import Path
 
 from redline_codegen.cli import main
 from redline_codegen.emit import write_atomically
-from redline_codegen.snapshot import read_snapshot
 
+from diff.conftest import policy_text
 from diff.parsed_once import parsed_once
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "upgrade.md"
-OLD, NEW = "6.4.3", "7.2.4"
+OLD = "6.4.3"
 COMMANDS = {
     "redline-codegen diff --notice": ["diff", "--notice"],
     "redline-codegen diff": ["diff"],
@@ -32,21 +32,19 @@ COMMANDS = {
     "redline-codegen diff --suggest": ["diff", "--suggest"],
 }
 ACKNOWLEDGED = re.compile(r"^```yaml\n(acknowledged:\n.*?)^```$", re.MULTILINE | re.DOTALL)
-TALLY = re.compile(r"(?<=^\$ redline-codegen diff \| tail -1\n).*\n", re.MULTILINE)
+FOLLOWED = re.compile(
+    r"(?<=^\$ redline-codegen diff \| tail -1\n).*?(?=^\$ make test$)", re.MULTILINE | re.DOTALL
+)
 
 
 def day_before(folder: Path) -> None:
     """Makes `folder` a project that was generated from the old release."""
-    for name in ("api", "templates", "generated", "docs", "runtime"):
+    for name in ("api", "templates", "docs", "runtime"):
         shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "policies.yaml", folder)
+    (folder / "policies.yaml").write_text(policy_text())
     (folder / "build").mkdir()
     (folder / "build" / "rocm").symlink_to(ROOT / "build" / "rocm")
-    header = folder / "generated" / "hip_api.h"
-    text = header.read_text()
-    versions = (read_snapshot(ROOT / "api" / f"rocm-{release}.json").hip_version for release in (OLD, NEW))
-    old_version, new_version = versions
-    header.write_text(text.replace(f'"{NEW}"', f'"{OLD}"').replace(f'"{new_version}"', f'"{old_version}"'))
+    printed(["generate", "--header", f"build/rocm/{OLD}/include"], folder)
 
 
 def printed(arguments: list[str], folder: Path) -> str:
@@ -65,10 +63,7 @@ def acknowledge(page: str, folder: Path) -> None:
     """Writes the page's acknowledgements into the policy."""
     found = ACKNOWLEDGED.search(page)
     assert found
-    path = folder / "policies.yaml"
-    path.write_text(
-        re.sub(r"^acknowledged:.*\Z", lambda _: found.group(1), path.read_text(), flags=re.M | re.S)
-    )
+    (folder / "policies.yaml").write_text(policy_text(found.group(1)))
 
 
 def refreshed(page: str) -> str:
@@ -82,8 +77,10 @@ def refreshed(page: str) -> str:
             assert found, shown
             page = page[: found.start()] + text + page[found.end() :]
         acknowledge(page, folder)
-        tally = printed(["diff"], folder).splitlines()[-1]
-        return TALLY.sub(lambda _: f"{tally}\n", page)
+        told = printed(["diff"], folder).splitlines(keepends=True)[-1]
+        for shown, command in (("redline-codegen snapshot", "snapshot"), ("make generate", "generate")):
+            told += f"$ {shown}\n{printed([command], folder)}"
+        return FOLLOWED.sub(lambda _: told, page)
 
 
 if __name__ == "__main__":
