@@ -1,89 +1,28 @@
 /*
  * AQL packet processor of one queue (HSA Platform System Architecture 1.2, 2.9): packets are launched in
  * order, a set barrier bit waits until all earlier packets have completed, kernels may overlap otherwise. As
- * on hardware, a vendor PM4 packet completes when its buffer has been parsed, whatever its waves do; the end of
- * the ring and an INVALID slot are looked at again only after a doorbell; the register state that a buffer leaves stays with
- * the queue.
+ * on hardware, a vendor PM4 packet completes when its buffer has been parsed, whatever its waves do; the end
+ * of the ring and an INVALID slot are looked at again only after a doorbell; the register state that a buffer
+ * leaves stays with the queue.
  */
+#include "aql.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
-#include "host.h"
-#include "kernel.h"
-#include "memory.h"
 #include "scratch.h"
 
-enum { TEXT = 1 << 15, REPORT = 2048, IB_SIZE_MASK = 0xfffff, IB_VALID = 1 << 23 };
-static const uint32_t IB_HEADER = 0xc0023f00;
 static const uint64_t NO_RING = UINT64_MAX;
 
-/* A launched packet, from launch until the read index has passed it. */
-struct flight {
-    struct flight *next;
-    uint64_t index, completion, start_ns;
-    struct sg_kernel_job *kernel;        /* of a dispatch packet, until it is done */
-    bool complete;
-};
-
-struct aql {
-    struct sg_queue queue;
-    uint64_t slots;
-    uint64_t head;                       /* next packet to launch */
-    bool look;                           /* a doorbell has been rung since there was nothing at `head` */
-    bool scratch_asked;         /* the packet at `head` waits for scratch memory */
-    unsigned seen_dependencies; /* of the barrier packet at `head` */
-    struct flight *first, **last; /* launched and not retired, in order */
-    struct sg_kernel_job *waves; /* dispatches that PM4 buffers started */
-    struct sg_pm4_queue *pm4;
-    bool parsing; /* the packet at `head` is a buffer under way */
-    uint64_t parse_start_ns;
-    bool state_reported; /* register state left behind: said once until the next buffer */
-};
-
-static struct aql *aql_of(const struct sg_queue *queue)
+static struct sg_aql *aql_of(const struct sg_queue *queue)
 {
-    return (struct aql *)queue;
+    return (struct sg_aql *)queue;
 }
 
-static union sg_packet *slot(const struct aql *aql, uint64_t index)
-{
-    return (union sg_packet *)aql->queue.ring + index % aql->slots;
-}
-
-static void warn(void *context, const char *sentence)
-{
-    struct aql *aql = context;
-
-    fprintf(stderr, "softgpu: GPU %d (%s) queue %u packet %" PRIu64 ": warning: %s\n", aql->queue.gpu->index,
-            aql->queue.gpu->gfx, aql->queue.id, aql->head, sentence);
-    sg_trace_text(&aql->queue, aql->head, "warning", sentence);
-}
-
-/* --- The machine that the PM4 executor sees --- */
-
-static bool readable(void *context, uint64_t address, uint64_t size)
-{
-    (void)context;
-    return sg_memory_allows(address, size, false);
-}
-
-static bool writable(void *context, uint64_t address, uint64_t size)
-{
-    (void)context;
-    return sg_memory_allows(address, size, true);
-}
-
-static uint64_t descriptor_of(void *context, uint64_t entry)
-{
-    (void)context;
-    return sg_host_descriptor_of(entry);
-}
-
-/* Says when the job is due and returns how late that is, in microseconds. */
-static uint64_t delay(struct aql *aql, struct sg_kernel_job *job, struct sg_range otherwise)
+uint64_t sg_aql_delay(struct sg_aql *aql, struct sg_kernel_job *job, struct sg_range otherwise)
 {
     uint64_t ns = sg_queue_delay(&aql->queue, sg_options_delay(job->name, otherwise));
 
@@ -91,57 +30,11 @@ static uint64_t delay(struct aql *aql, struct sg_kernel_job *job, struct sg_rang
     return ns / 1000;
 }
 
-static int start_wave(void *context, const struct sg_pm4_dispatch *dispatch, char *error, size_t error_size)
-{
-    struct aql *aql = context;
-    struct sg_kernel_job *job = calloc(1, sizeof *job);
-    struct sg_trace_dispatch trace;
-
-    if (!job) {
-        snprintf(error, error_size, "out of host memory");
-        return -1;
-    }
-    job->index = aql->head;
-    job->cancelled = &aql->queue.cancelled;
-    if (sg_kernel_from_pm4(job, dispatch, error, error_size)) {
-        free(job);
-        return -1;
-    }
-    sg_kernel_trace(job, &trace);
-    trace.delay_us = delay(aql, job, sg_options()->wave_delay);
-    sg_trace_wave(&aql->queue, aql->head, &trace);
-    job->chain = aql->waves;
-    aql->waves = job;
-    return 0;
-}
-
-static bool waves_done(void *context)
-{
-    const struct aql *aql = context;
-
-    for (const struct flight *flight = aql->first; flight; flight = flight->next)
-        if (flight->kernel)
-            return false;
-    return !aql->waves;
-}
-
-static uint64_t gpu_clock(void *context)
-{
-    (void)context;
-    return sg_now_ticks();
-}
-
-/* End-of-pipe interrupts carry no event id that ROCr knows; AQL completion signals do that. */
-static void interrupt(void *context, uint32_t value)
-{
-    (void)context, (void)value;
-}
-
 /* --- Launch --- */
 
-static struct flight *launch(struct aql *aql, uint64_t completion, uint64_t start_ns)
+struct sg_flight *sg_aql_launch(struct sg_aql *aql, uint64_t completion)
 {
-    struct flight *flight = calloc(1, sizeof *flight);
+    struct sg_flight *flight = calloc(1, sizeof *flight);
 
     if (!flight) {
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, "out of host memory");
@@ -149,17 +42,16 @@ static struct flight *launch(struct aql *aql, uint64_t completion, uint64_t star
     }
     flight->index = aql->head;
     flight->completion = completion;
-    flight->start_ns = start_ns;
     *aql->last = flight;
     aql->last = &flight->next;
-    atomic_store(&slot(aql, aql->head)->header, SG_PACKET_INVALID);
+    atomic_store(&sg_aql_slot(aql, aql->head)->header, SG_PACKET_INVALID);
     aql->head++;
     aql->look = true;
     aql->seen_dependencies = 0;
     return flight;
 }
 
-static void complete(struct aql *aql, struct flight *flight, uint64_t start_ns, uint64_t end_ns,
+void sg_aql_complete(struct sg_aql *aql, struct sg_flight *flight, uint64_t start_ns, uint64_t end_ns,
                      int64_t error)
 {
     flight->complete = true;
@@ -167,9 +59,9 @@ static void complete(struct aql *aql, struct flight *flight, uint64_t start_ns, 
 }
 
 /* Asked for once all earlier packets have ended, as ROCr looks for the packet at the read index. */
-static enum sg_progress take_scratch(struct aql *aql, const struct sg_kernel_job *job)
+static enum sg_progress take_scratch(struct sg_aql *aql, const struct sg_kernel_job *job)
 {
-    char text[REPORT];
+    char text[SG_REPORT_BYTES];
 
     if (!job->dispatch.scratch_bytes)
         return SG_MOVED;
@@ -187,12 +79,12 @@ static enum sg_progress take_scratch(struct aql *aql, const struct sg_kernel_job
     return SG_MOVED;
 }
 
-static enum sg_progress launch_dispatch(struct aql *aql, uint16_t header)
+static enum sg_progress launch_dispatch(struct sg_aql *aql, uint16_t header)
 {
-    union sg_packet *packet = slot(aql, aql->head);
+    union sg_packet *packet = sg_aql_slot(aql, aql->head);
     struct sg_kernel_job *job = calloc(1, sizeof *job);
     struct sg_trace_dispatch trace;
-    char text[REPORT] = "out of host memory";
+    char text[SG_REPORT_BYTES] = "out of host memory";
 
     if (!job) {
         sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, text);
@@ -212,12 +104,12 @@ static enum sg_progress launch_dispatch(struct aql *aql, uint16_t header)
     }
     if (aql->pm4 && !aql->state_reported && sg_pm4_left_behind(aql->pm4, text, sizeof text)) {
         aql->state_reported = true;
-        warn(aql, text);
+        sg_aql_warn(aql, text);
     }
     sg_kernel_trace(job, &trace);
-    trace.delay_us = delay(aql, job, sg_options()->kernel_delay);
+    trace.delay_us = sg_aql_delay(aql, job, sg_options()->kernel_delay);
     sg_trace_aql(&aql->queue, aql->head, packet, header, &trace, NULL);
-    struct flight *flight = launch(aql, packet->dispatch.completion, 0);
+    struct sg_flight *flight = sg_aql_launch(aql, packet->dispatch.completion);
 
     if (!flight) {
         free(job);
@@ -230,7 +122,7 @@ static enum sg_progress launch_dispatch(struct aql *aql, uint16_t header)
 }
 
 /* The packet processor looks at the dependencies one after the other; one that was seen at zero counts. */
-static bool barrier_ready(struct aql *aql, const struct sg_packet_barrier *barrier, bool all, bool *bad)
+static bool barrier_ready(struct sg_aql *aql, const struct sg_packet_barrier *barrier, bool all, bool *bad)
 {
     bool any = false, every = true, none = true;
 
@@ -263,109 +155,25 @@ static bool compare(const struct sg_packet_barrier_value *packet)
     }
 }
 
-static void launch_barrier(struct aql *aql, uint16_t header)
+static void launch_barrier(struct sg_aql *aql, uint16_t header)
 {
-    union sg_packet *packet = slot(aql, aql->head);
+    union sg_packet *packet = sg_aql_slot(aql, aql->head);
     uint64_t now = sg_now_ns();
 
     sg_trace_aql(&aql->queue, aql->head, packet, header, NULL, NULL);
-    struct flight *flight = launch(aql, packet->dispatch.completion, now);
+    struct sg_flight *flight = sg_aql_launch(aql, packet->dispatch.completion);
 
     if (flight)
-        complete(aql, flight, now, now, 0);
+        sg_aql_complete(aql, flight, now, now, 0);
 }
 
-/* Text of a buffer, to be freed; NULL when memory is short. */
-static char *decode(const char *gfx, const uint32_t *words, uint32_t dwords)
+static enum sg_progress launch_vendor(struct sg_aql *aql, uint16_t header)
 {
-    size_t size = TEXT;
-    char *text = malloc(size);
-
-    while (text && sg_pm4_print(gfx, words, dwords, text, size) + 1 >= size) {
-        free(text);
-        size *= 2;
-        text = malloc(size);
-    }
-    return text;
-}
-
-static bool start_buffer(struct aql *aql, uint16_t header)
-{
-    const struct sg_packet_pm4 *packet = &slot(aql, aql->head)->pm4;
-    uint64_t address = packet->jump[1] | (uint64_t)packet->jump[2] << 32;
-    uint32_t dwords = packet->jump[3] & IB_SIZE_MASK;
-    char report[REPORT];
-
-    if (packet->jump[0] != IB_HEADER || !(packet->jump[3] & IB_VALID) || packet->remaining != 10 || !dwords ||
-        address % 4) {
-        snprintf(report, sizeof report,
-                 "vendor PM4 packet with jump %08x %08x %08x %08x and %u dwords remaining is not an "
-                 "INDIRECT_BUFFER with VALID",
-                 packet->jump[0], packet->jump[1], packet->jump[2], packet->jump[3], packet->remaining);
-        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
-        return false;
-    }
-    if (!sg_memory_allows(address, dwords * UINT64_C(4), false)) {
-        char place[256];
-
-        sg_memory_describe(address, place, sizeof place);
-        snprintf(report, sizeof report, "PM4 buffer 0x%" PRIx64 " of %u dwords is not GPU memory: %s",
-                 address, dwords, place);
-        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_MEMORY, report);
-        return false;
-    }
-    char *text = sg_trace_on() ? decode(aql->queue.gpu->gfx, (const uint32_t *)address, dwords) : NULL;
-
-    sg_trace_aql(&aql->queue, aql->head, slot(aql, aql->head), header, NULL, text);
-    free(text);
-    if (!aql->pm4) {
-        struct sg_pm4_host host = {aql,        readable,  writable,  descriptor_of, start_wave,
-                                   waves_done, gpu_clock, interrupt, warn};
-
-        aql->pm4 = sg_pm4_queue_new(aql->queue.gpu->gfx, &host);
-    }
-    if (!aql->pm4) {
-        snprintf(report, sizeof report, "no PM4 executor for %s", aql->queue.gpu->gfx);
-        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
-        return false;
-    }
-    if (sg_pm4_start(aql->pm4, address, dwords)) {
-        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
-        return false;
-    }
-    aql->parsing = true;
-    aql->state_reported = false;
-    aql->parse_start_ns = sg_now_ns();
-    return true;
-}
-
-static enum sg_progress run_buffer(struct aql *aql, uint16_t header)
-{
-    if (!aql->parsing && !start_buffer(aql, header))
-        return SG_MOVED;
-    switch (sg_pm4_step(aql->pm4)) {
-    case SG_PM4_BLOCKED: return SG_BLOCKED;
-    case SG_PM4_FAILED:
-        aql->parsing = false;
-        sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, sg_pm4_report(aql->pm4));
-        return SG_MOVED;
-    case SG_PM4_DONE: break;
-    }
-    aql->parsing = false;
-    struct flight *flight = launch(aql, slot(aql, aql->head)->pm4.completion, aql->parse_start_ns);
-
-    if (flight)
-        complete(aql, flight, aql->parse_start_ns, sg_now_ns(), 0);
-    return SG_MOVED;
-}
-
-static enum sg_progress launch_vendor(struct aql *aql, uint16_t header)
-{
-    const union sg_packet *packet = slot(aql, aql->head);
-    char report[REPORT];
+    const union sg_packet *packet = sg_aql_slot(aql, aql->head);
+    char report[SG_REPORT_BYTES];
 
     switch (packet->pm4.format) {
-    case SG_VENDOR_PM4_IB: return run_buffer(aql, header);
+    case SG_VENDOR_PM4_IB: return sg_aql_run_buffer(aql, header);
     case SG_VENDOR_BARRIER_VALUE:
         if (packet->barrier_value.condition > SG_CONDITION_GTE) {
             snprintf(report, sizeof report, "barrier-value packet with unknown condition %u",
@@ -384,9 +192,9 @@ static enum sg_progress launch_vendor(struct aql *aql, uint16_t header)
 }
 
 /* The packet at `head`: launched (MOVED), waiting (BLOCKED), or there is none (IDLE). */
-static enum sg_progress launch_next(struct aql *aql)
+static enum sg_progress launch_next(struct sg_aql *aql)
 {
-    union sg_packet *packet = slot(aql, aql->head);
+    union sg_packet *packet = sg_aql_slot(aql, aql->head);
     bool bad = false;
 
     if (!aql->look)
@@ -405,7 +213,7 @@ static enum sg_progress launch_next(struct aql *aql)
     if (sg_header_barrier(header) && aql->first)
         return SG_BLOCKED;
     if (sg_header_acquire(header) == 3 || sg_header_release(header) == 3 || header >> 13) {
-        char report[REPORT];
+        char report[SG_REPORT_BYTES];
 
         snprintf(report, sizeof report, "packet header 0x%04x has a reserved fence scope or reserved bits",
                  header);
@@ -427,7 +235,7 @@ static enum sg_progress launch_next(struct aql *aql)
         return SG_MOVED;
     case SG_PACKET_VENDOR: return launch_vendor(aql, header);
     }
-    char report[REPORT];
+    char report[SG_REPORT_BYTES];
 
     snprintf(report, sizeof report, "packet of type %u (header 0x%04x) is not supported", type, header);
     sg_queue_fail(&aql->queue, aql->head, SG_ERROR_PACKET, report);
@@ -443,13 +251,13 @@ static void note_wake(struct sg_pass *pass, uint64_t ns)
 }
 
 /* Advances what runs; true when something ended. */
-static bool collect(struct aql *aql, struct sg_pass *pass)
+static bool collect(struct sg_aql *aql, struct sg_pass *pass)
 {
     uint64_t now = sg_now_ns();
     bool moved = false;
-    char report[REPORT];
+    char report[SG_REPORT_BYTES];
 
-    for (struct flight *flight = aql->first; flight; flight = flight->next) {
+    for (struct sg_flight *flight = aql->first; flight; flight = flight->next) {
         struct sg_kernel_job *kernel = flight->kernel;
 
         if (!kernel)
@@ -466,7 +274,7 @@ static bool collect(struct aql *aql, struct sg_pass *pass)
             continue;
         moved = true;
         flight->kernel = NULL;
-        complete(aql, flight, kernel->job.start_ns, kernel->job.end_ns, kernel->job.failed ? -1 : 0);
+        sg_aql_complete(aql, flight, kernel->job.start_ns, kernel->job.end_ns, kernel->job.failed ? -1 : 0);
         free(kernel);
     }
     for (struct sg_kernel_job **at = &aql->waves; *at;) {
@@ -490,13 +298,13 @@ static bool collect(struct aql *aql, struct sg_pass *pass)
 }
 
 /* Slots are given back in order, each when its packet and all before it have completed. */
-static void retire(struct aql *aql)
+static void retire(struct sg_aql *aql)
 {
     uint64_t read = 0;
     bool any = false;
 
     while (aql->first && aql->first->complete) {
-        struct flight *flight = aql->first;
+        struct sg_flight *flight = aql->first;
 
         aql->first = flight->next;
         if (!aql->first)
@@ -510,7 +318,7 @@ static void retire(struct aql *aql)
 }
 
 /* A doorbell is read and taken back, so that ringing it again with the same value is seen. */
-static void take_doorbell(struct aql *aql)
+static void take_doorbell(struct sg_aql *aql)
 {
     struct sg_signal *signal = aql->queue.hsa ? (struct sg_signal *)aql->queue.hsa->doorbell_signal : NULL;
 
@@ -522,26 +330,26 @@ static void take_doorbell(struct aql *aql)
 }
 
 /* A stopped queue executes nothing; its packets end with an error. */
-static enum sg_progress drain(struct aql *aql)
+static enum sg_progress drain(struct sg_aql *aql)
 {
     uint64_t now = sg_now_ns();
-    union sg_packet *packet = slot(aql, aql->head);
+    union sg_packet *packet = sg_aql_slot(aql, aql->head);
 
     if (!sg_queue_told(&aql->queue))
         return SG_BLOCKED;
     if (aql->head >= atomic_load(aql->queue.write_pointer) ||
         sg_header_type(atomic_load(&packet->header)) == SG_PACKET_INVALID)
         return SG_IDLE;
-    struct flight *flight = launch(aql, packet->dispatch.completion, now);
+    struct sg_flight *flight = sg_aql_launch(aql, packet->dispatch.completion);
 
     if (flight)
-        complete(aql, flight, now, now, -1);
+        sg_aql_complete(aql, flight, now, now, -1);
     return flight ? SG_MOVED : SG_IDLE;
 }
 
 static void step(struct sg_queue *queue, struct sg_pass *pass)
 {
-    struct aql *aql = aql_of(queue);
+    struct sg_aql *aql = aql_of(queue);
     enum sg_progress progress;
 
     take_doorbell(aql);
@@ -558,9 +366,9 @@ static void step(struct sg_queue *queue, struct sg_pass *pass)
 
 static bool busy(const struct sg_queue *queue)
 {
-    const struct aql *aql = aql_of(queue);
+    const struct sg_aql *aql = aql_of(queue);
 
-    for (const struct flight *flight = aql->first; flight; flight = flight->next)
+    for (const struct sg_flight *flight = aql->first; flight; flight = flight->next)
         if (flight->kernel && atomic_load(&flight->kernel->job.state) == SG_JOB_RUNNING)
             return true;
     for (const struct sg_kernel_job *wave = aql->waves; wave; wave = wave->chain)
@@ -571,10 +379,10 @@ static bool busy(const struct sg_queue *queue)
 
 static void free_queue(struct sg_queue *queue)
 {
-    struct aql *aql = aql_of(queue);
+    struct sg_aql *aql = aql_of(queue);
 
     while (aql->first) {
-        struct flight *flight = aql->first;
+        struct sg_flight *flight = aql->first;
 
         aql->first = flight->next;
         free(flight->kernel);
@@ -595,7 +403,7 @@ static const struct sg_queue_class class = {step, busy, free_queue};
 
 struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gpu *gpu)
 {
-    struct aql *aql = calloc(1, sizeof *aql);
+    struct sg_aql *aql = calloc(1, sizeof *aql);
 
     if (!aql)
         return NULL;

@@ -29,8 +29,8 @@ static struct chain {
 } chains[2];                             /* SIGSEGV, SIGBUS */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A handler may call the one before it or raise the signal again: both lead back to ours, deeper in the stack.
- * `depth` counts that, and each level goes to the next older handler. */
+/* A handler may call the one before it or raise the signal again: both lead back to ours, deeper in the
+ * stack. `depth` counts that, and each level goes to the next older handler. */
 static _Thread_local struct {
     uintptr_t frame;                     /* of the outer level */
     int depth;

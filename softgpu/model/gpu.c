@@ -341,7 +341,8 @@ static void destroy_queue(void *model, void *handle)
         queue->class->free(queue);
 }
 
-/* The child has none of the threads and must not touch the parent's queues, which its exit may still destroy. */
+/* The child has none of the threads and must not touch the parent's queues, which its exit may still destroy.
+ */
 static void after_fork(void)
 {
     pthread_mutex_init(&list_lock, NULL);
