@@ -1,6 +1,6 @@
 """CPU time of the launching thread for one launch: replayed beside native, on the software GPU.
 
-Limits are those of the project: no more than native at 16 nodes, a fifth at 1,024, a fifteenth at 4,096, and at most 1 us
+Limits are those of the project: native itself at 16 nodes, a fifth at 1,024, a fifteenth at 4,096, and at most 1 us
 above the event record that carries the replay. Exit code 1 when one is not kept.
 """
 

@@ -35,6 +35,20 @@ hipError_t rl_graph_exec_node_set_params(hipError_t (*native)(hipGraphExec_t, hi
 hipError_t rl_graph_exec_kernel_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
         const hipKernelNodeParams *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const hipKernelNodeParams *pNodeParams);
+hipError_t rl_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        hipMemcpy3DParms *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        hipMemcpy3DParms *pNodeParams);
+hipError_t rl_graph_exec_memcpy_node_set_params_1d(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        void *, const void *, size_t, hipMemcpyKind), const void *caller, hipGraphExec_t hGraphExec,
+        hipGraphNode_t node, void *dst, const void *src, size_t count, hipMemcpyKind kind);
+hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(hipError_t (*native)(hipGraphExec_t,
+        hipGraphNode_t, void *, const void *, size_t, size_t, hipMemcpyKind), const void *caller,
+        hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *symbol, size_t count,
+        size_t offset, hipMemcpyKind kind);
+hipError_t rl_graph_exec_memcpy_node_set_params_to_symbol(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        const void *, const void *, size_t, size_t, hipMemcpyKind), const void *caller,
+        hipGraphExec_t hGraphExec, hipGraphNode_t node, const void *symbol, const void *src, size_t count,
+        size_t offset, hipMemcpyKind kind);
 hipError_t rl_graph_exec_memset_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
         const hipMemsetParams *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const hipMemsetParams *pNodeParams);
@@ -43,6 +57,9 @@ hipError_t rl_graph_exec_child_graph_node_set_params(hipError_t (*native)(hipGra
         hipGraph_t childGraph);
 hipError_t rl_graph_node_set_enabled(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, unsigned int),
         const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode, unsigned int isEnabled);
+hipError_t rl_drv_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+        const HIP_MEMCPY3D *, hipCtx_t), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        const HIP_MEMCPY3D *copyParams, hipCtx_t ctx);
 hipError_t rl_drv_graph_exec_memset_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
         const hipMemsetParams *, hipCtx_t), const void *caller, hipGraphExec_t hGraphExec,
         hipGraphNode_t hNode, const hipMemsetParams *memsetParams, hipCtx_t ctx);

@@ -623,9 +623,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, 
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParams)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParams(hGraphExec, node, pNodeParams);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_exec_memcpy_node_set_params(rl->hipGraphExecMemcpyNodeSetParams, rl_caller, hGraphExec,
+            node, pNodeParams);
 }
 
 /* invalidate, hip_4.5 */
@@ -636,9 +635,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParams1D)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParams1D(hGraphExec, node, dst, src, count, kind);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_exec_memcpy_node_set_params_1d(rl->hipGraphExecMemcpyNodeSetParams1D, rl_caller,
+            hGraphExec, node, dst, src, count, kind);
 }
 
 /* invalidate, hip_4.5 */
@@ -649,10 +647,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hG
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParamsFromSymbol)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParamsFromSymbol(hGraphExec, node, dst, symbol, count,
-            offset, kind);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_exec_memcpy_node_set_params_from_symbol(rl->hipGraphExecMemcpyNodeSetParamsFromSymbol,
+            rl_caller, hGraphExec, node, dst, symbol, count, offset, kind);
 }
 
 /* invalidate, hip_4.5 */
@@ -663,10 +659,8 @@ RL_EXPORT hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGra
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipGraphExecMemcpyNodeSetParamsToSymbol)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipGraphExecMemcpyNodeSetParamsToSymbol(hGraphExec, node, symbol, src, count,
-            offset, kind);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_graph_exec_memcpy_node_set_params_to_symbol(rl->hipGraphExecMemcpyNodeSetParamsToSymbol,
+            rl_caller, hGraphExec, node, symbol, src, count, offset, kind);
 }
 
 /* invalidate, hip_4.5 */
@@ -778,9 +772,8 @@ RL_EXPORT hipError_t hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExe
     const struct rl_hip_table *rl = rl_hip(rl_caller);
     if (!rl->hipDrvGraphExecMemcpyNodeSetParams)
         return hipErrorNotSupported;
-    hipError_t rl_status = rl->hipDrvGraphExecMemcpyNodeSetParams(hGraphExec, hNode, copyParams, ctx);
-    rl_invalidate_exec(rl_status, hGraphExec);
-    return rl_status;
+    return rl_drv_graph_exec_memcpy_node_set_params(rl->hipDrvGraphExecMemcpyNodeSetParams, rl_caller,
+            hGraphExec, hNode, copyParams, ctx);
 }
 
 /* invalidate, hip_6.2 */

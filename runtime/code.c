@@ -2,18 +2,22 @@
 #include "code.h"
 
 #include <pthread.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "aql.h"
+#include "memory.h"
 
 enum { LOADER_EXTENSION = 0x201, LOADER_VERSION = 1, MOST_NAME_BYTES = 1 << 16, KERNEL_SYMBOL = 1 };
 enum { KERNARG_BYTES_AT = 8, DESCRIPTOR_BYTES = 64 };
+enum { STORAGE_TYPE = 4, STORAGE_BASE = 5, STORAGE_SIZE = 6, STORAGE_IS_MEMORY = 2 }; /* hsa_ven_amd_loader.h */
 
 /* hsa_ven_amd_loader_1_03_pfn_t: a release with an older table fills the part that it has. */
 struct loader {
     hsa_status_t (*host_address)(const void *device, const void **host);
-    void (*segments)(void), (*executable)(void), (*loaded_code_objects)(void), (*loaded_code_object_info)(void);
+    void (*segments)(void), (*executable)(void);
+    hsa_status_t (*code_objects)(hsa_executable_t, hsa_status_t (*visit)(hsa_executable_t, uint64_t, void *), void *);
+    hsa_status_t (*code_object_info)(uint64_t code_object, int attribute, void *value);
     void (*reader_from_file)(void);
     hsa_status_t (*executables)(hsa_status_t (*visit)(hsa_executable_t, void *), void *context);
 };
@@ -23,7 +27,15 @@ struct entry {
     enum rl_builtin builtin;
 };
 
+/* By name. */
+struct layouts {
+    uint64_t name;
+    struct rl_layout *layout;
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct layouts *layouts; /* open addressing, name 0: free */
+static size_t layout_count, layout_room;
 static struct entry *entries; /* open addressing, object 0: free */
 static size_t entry_count, entry_room;
 static uint64_t agents_seen[16];
@@ -31,7 +43,7 @@ static size_t agent_count;
 
 struct fill {
     const struct rl_hsa_table *hsa;
-    hsa_agent_t agent;
+    const struct loader *loader;
     bool failed;
 };
 
@@ -65,6 +77,19 @@ static enum rl_builtin builtin_of(const char *name, size_t length)
     return RL_BUILTIN_OTHER;
 }
 
+const char *rl_builtin_name(enum rl_builtin builtin)
+{
+    static const char *const names[] = {
+        [RL_BUILTIN_NONE] = "kernel",
+        [RL_BUILTIN_FILL] = "fill",
+        [RL_BUILTIN_FILL_2D] = "2-D fill",
+        [RL_BUILTIN_COPY] = "copy",
+        [RL_BUILTIN_OTHER] = "kernel of HIP",
+    };
+
+    return names[builtin];
+}
+
 static struct entry *place_of(uint64_t object)
 {
     size_t i = (size_t)(object * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (entry_room - 1);
@@ -77,7 +102,7 @@ static struct entry *place_of(uint64_t object)
 static bool grow(void)
 {
     size_t room = entry_room ? entry_room * 2 : 1024, before = entry_room;
-    struct entry *old = entries, *larger = calloc(room, sizeof(*larger));
+    struct entry *old = entries, *larger = rl_allocate(room, sizeof(*larger));
 
     if (!larger)
         return false;
@@ -86,19 +111,26 @@ static bool grow(void)
     for (size_t i = 0; i < before; i++)
         if (old[i].object)
             *place_of(old[i].object) = old[i];
-    free(old);
+    rl_release(old);
     return true;
+}
+
+/* A kernel's symbol is its name and ".kd". */
+static size_t name_length(const char *symbol, size_t length)
+{
+    static const char suffix[] = ".kd";
+    size_t tail = sizeof(suffix) - 1;
+
+    return length > tail && !memcmp(symbol + length - tail, suffix, tail) ? length - tail : length;
 }
 
 static bool insert(uint64_t object, const char *name, size_t length)
 {
-    static const char suffix[] = ".kd";
     struct entry *entry;
 
     if (entry_count * 2 >= entry_room && !grow())
         return false;
-    if (length > sizeof(suffix) - 1 && !memcmp(name + length - 3, suffix, 3))
-        length -= 3;
+    length = name_length(name, length);
     entry = place_of(object);
     if (!entry->object)
         entry_count++;
@@ -123,11 +155,84 @@ static hsa_status_t visit_symbol(hsa_executable_t executable, hsa_agent_t agent,
         info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) || length > MOST_NAME_BYTES)
         return HSA_STATUS_SUCCESS;
     if (length > sizeof(small))
-        name = malloc(length);
+        name = rl_allocate(1, length);
     if (!name || info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name) || !insert(object, name, length))
         fill->failed = true;
     if (name != small)
-        free(name);
+        rl_release(name);
+    return HSA_STATUS_SUCCESS;
+}
+
+static struct layouts *layout_place(uint64_t name)
+{
+    size_t i = (size_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (layout_room - 1);
+
+    while (layouts[i].name && layouts[i].name != name)
+        i = (i + 1) & (layout_room - 1);
+    return &layouts[i];
+}
+
+static bool grow_layouts(void)
+{
+    size_t room = layout_room ? layout_room * 2 : 1024, before = layout_room;
+    struct layouts *old = layouts, *larger = rl_allocate(room, sizeof(*larger));
+
+    if (!larger)
+        return false;
+    layouts = larger;
+    layout_room = room;
+    for (size_t i = 0; i < before; i++)
+        if (old[i].name)
+            *layout_place(old[i].name) = old[i];
+    rl_release(old);
+    return true;
+}
+
+static size_t layout_bytes(const struct rl_layout *layout)
+{
+    return offsetof(struct rl_layout, argument) + layout->count * sizeof(layout->argument[0]);
+}
+
+/* Two kernels of one name that differ in their layouts have none. */
+static void visit_layout(const char *symbol, size_t length, const struct rl_layout *layout, void *context)
+{
+    struct fill *fill = context;
+    size_t bytes = layout_bytes(layout);
+    struct layouts *place;
+
+    if (layout_count * 2 >= layout_room && !grow_layouts()) {
+        fill->failed = true;
+        return;
+    }
+    place = layout_place(rl_code_name_hash(symbol, name_length(symbol, length)));
+    if (place->name) {
+        if (place->layout->count != layout->count || memcmp(place->layout, layout, bytes) != 0)
+            place->layout->known = false;
+        return;
+    }
+    place->layout = rl_allocate(1, bytes);
+    if (!place->layout)
+        return;
+    memcpy(place->layout, layout, bytes);
+    place->name = rl_code_name_hash(symbol, name_length(symbol, length));
+    layout_count++;
+}
+
+static hsa_status_t visit_code_object(hsa_executable_t executable, uint64_t code_object, void *context)
+{
+    struct fill *fill = context;
+    struct rl_image image = { .read = rl_image_read_carefully };
+    uint64_t base = 0, size = 0;
+    uint32_t type = 0;
+
+    (void)executable;
+    if (!fill->loader->code_object_info(code_object, STORAGE_TYPE, &type) && type == STORAGE_IS_MEMORY &&
+        !fill->loader->code_object_info(code_object, STORAGE_BASE, &base) &&
+        !fill->loader->code_object_info(code_object, STORAGE_SIZE, &size)) {
+        image.memory = (const void *)base;
+        image.size = size;
+        rl_metadata_read(&image, visit_layout, fill);
+    }
     return HSA_STATUS_SUCCESS;
 }
 
@@ -137,6 +242,8 @@ static hsa_status_t visit_executable(hsa_executable_t executable, void *context)
 
     for (size_t i = 0; i < agent_count; i++)
         fill->hsa->hsa_executable_iterate_agent_symbols(executable, (hsa_agent_t){ agents_seen[i] }, visit_symbol, fill);
+    if (fill->loader->code_objects && fill->loader->code_object_info)
+        fill->loader->code_objects(executable, visit_code_object, fill);
     return HSA_STATUS_SUCCESS;
 }
 
@@ -162,18 +269,48 @@ static bool get_loader(const struct rl_hsa_table *hsa, struct loader *loader)
            loader->host_address && loader->executables;
 }
 
-/* With the lock held. */
+/* With the lock held, as the next two. */
+static bool look_again(const struct rl_hsa_table *hsa, const struct loader *loader)
+{
+    struct fill fill = { .hsa = hsa, .loader = loader };
+
+    return loader->executables(visit_executable, &fill) == HSA_STATUS_SUCCESS && !fill.failed;
+}
+
 static struct entry *find(const struct rl_hsa_table *hsa, const struct loader *loader, uint64_t object)
 {
-    struct fill fill = { .hsa = hsa };
     struct entry *entry = entry_room ? place_of(object) : NULL;
 
     if (entry && entry->object)
         return entry;
-    if (loader->executables(visit_executable, &fill) != HSA_STATUS_SUCCESS || fill.failed || !entry_room)
+    if (!look_again(hsa, loader) || !entry_room)
         return NULL;
     entry = place_of(object);
     return entry->object ? entry : NULL;
+}
+
+static void find_layout(uint64_t name, struct rl_layout *layout)
+{
+    const struct layouts *place = layout_room && name ? layout_place(name) : NULL;
+
+    layout->known = false;
+    if (place && place->name)
+        memcpy(layout, place->layout, layout_bytes(place->layout));
+}
+
+bool rl_code_layout(const struct rl_hsa_table *hsa, uint64_t name, struct rl_layout *layout)
+{
+    struct loader loader;
+
+    layout->known = false;
+    if (!get_loader(hsa, &loader))
+        return false;
+    pthread_mutex_lock(&lock);
+    find_layout(name, layout);
+    if (!layout->known && look_again(hsa, &loader))
+        find_layout(name, layout);
+    pthread_mutex_unlock(&lock);
+    return layout->known;
 }
 
 bool rl_code_find(const struct rl_hsa_table *hsa, uint64_t object, struct rl_code *code)
@@ -186,8 +323,10 @@ bool rl_code_find(const struct rl_hsa_table *hsa, uint64_t object, struct rl_cod
         return false;
     pthread_mutex_lock(&lock);
     entry = find(hsa, &loader, object);
-    if (entry)
+    if (entry) {
         *code = (struct rl_code){ .object = object, .name = entry->name, .builtin = entry->builtin };
+        find_layout(entry->name, &code->layout);
+    }
     pthread_mutex_unlock(&lock);
     if (!entry || loader.host_address((const void *)object, &descriptor) != HSA_STATUS_SUCCESS || !descriptor)
         return false;
@@ -202,6 +341,11 @@ void rl_code_forget(void)
     if (entries)
         memset(entries, 0, entry_room * sizeof(*entries));
     entry_count = 0;
+    for (size_t i = 0; i < layout_room; i++)
+        rl_release(layouts[i].layout);
+    if (layouts)
+        memset(layouts, 0, layout_room * sizeof(*layouts));
+    layout_count = 0;
     pthread_mutex_unlock(&lock);
 }
 

@@ -3,11 +3,11 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fault.h"
 #include "gate.h"
+#include "memory.h"
 #include "plan.h"
 
 /* hsa_ext_amd.h: values of enumerations that no signature names. */
@@ -105,7 +105,7 @@ static bool has_functions(const struct rl_hsa_table *hsa)
 
 static struct rl_device *make(const struct rl_hsa_table *hsa, uint64_t agent, int ordinal)
 {
-    struct rl_device *device = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(1, sizeof(*device));
+    struct rl_device *device = rl_allocate(1, sizeof(*device));
 
     if (!device)
         return NULL;

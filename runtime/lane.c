@@ -2,10 +2,10 @@
 #include "lane.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "device.h"
 #include "fault.h"
+#include "memory.h"
 #include "native.h"
 #include "quiet.h"
 #include "side_table.h"
@@ -96,7 +96,7 @@ static bool create_events(const struct rl_hip_table *hip, struct rl_lane *lane)
 /* Events belong to the device that is the current one when they are made. */
 static struct rl_lane *create(const struct rl_hip_table *hip, int ordinal)
 {
-    struct rl_lane *lane = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(1, sizeof(*lane));
+    struct rl_lane *lane = rl_allocate(1, sizeof(*lane));
     int before = ordinal;
     bool good = lane && hip->hipGetDevice(&before) == hipSuccess &&
                 (before == ordinal || hip->hipSetDevice(ordinal) == hipSuccess);
@@ -109,7 +109,7 @@ static struct rl_lane *create(const struct rl_hip_table *hip, int ordinal)
     }
     if (good)
         return lane;
-    free(lane);
+    rl_release(lane);
     return NULL;
 }
 

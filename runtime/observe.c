@@ -3,10 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fault.h"
+#include "memory.h"
 #include "watch.h"
 
 enum { MOST_PACKETS = 1 << 20, KERNARG_POINTER = 1 << 3, PROPERTIES_AT = 56 };
@@ -36,10 +36,10 @@ void rl_observe_begin(struct rl_observation *seen, const struct rl_hsa_table *hs
 
 void rl_observe_free(struct rl_observation *seen)
 {
-    free(seen->packets);
-    free(seen->codes);
-    free(seen->bytes);
-    free(seen->watched);
+    rl_release(seen->packets);
+    rl_release(seen->codes);
+    rl_release(seen->bytes);
+    rl_release(seen->watched);
 }
 
 /* Room for `wanted` elements in all; false: none. */
@@ -52,11 +52,14 @@ static bool grow(struct rl_observation *seen, void **array, size_t *room, size_t
         return true;
     while (larger < wanted)
         larger *= 2;
-    moved = rl_fault(RL_FAULT_ALLOC) ? NULL : realloc(*array, larger * size);
+    moved = rl_allocate(larger, size);
     if (!moved) {
         refuse(seen, RL_REASON_OUT_OF_MEMORY, "%zu bytes for the packets of a launch", larger * size);
         return false;
     }
+    if (*array)
+        memcpy(moved, *array, *room * size);
+    rl_release(*array);
     *array = moved;
     *room = larger;
     return true;

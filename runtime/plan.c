@@ -5,13 +5,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "fault.h"
 #include "lower.h"
+#include "memory.h"
 #include "options.h"
 
 enum {
@@ -122,8 +121,8 @@ static bool draft_make(struct draft *draft)
     uint32_t count = draft->proof->count;
     size_t codes = draft->seen->code_count;
 
-    draft->kernels = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(codes ? codes : 1, sizeof(*draft->kernels));
-    draft->dispatches = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(count ? count : 1, sizeof(*draft->dispatches));
+    draft->kernels = rl_allocate(codes ? codes : 1, sizeof(*draft->kernels));
+    draft->dispatches = rl_allocate(count ? count : 1, sizeof(*draft->dispatches));
     if (!draft->kernels || !draft->dispatches)
         return false;
     for (size_t i = 0; i < codes; i++)
@@ -175,7 +174,7 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
 
     draft->fence = fenced ? place(draft, 64, 64) : 0;
     input.fence = fenced ? BUFFER_ALIGNMENT : 0; /* any aligned address while only words are counted */
-    draft->work = rl_fault(RL_FAULT_ALLOC) ? NULL : malloc(rl_lower_work_words(&input) * sizeof(*draft->work));
+    draft->work = rl_allocate(1, rl_lower_work_words(&input) * sizeof(*draft->work));
     *reason = RL_REASON_OUT_OF_MEMORY;
     if (!draft->work)
         return NULL;
@@ -190,10 +189,10 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
     move_to(draft, -(UINT64_C(1) << 32));
     room = lower.dwords + BUFFER_ALIGNMENT / sizeof(uint32_t);
     buffer = place(draft, room * sizeof(uint32_t), BUFFER_ALIGNMENT);
-    plan = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(1, sizeof(*plan));
+    plan = rl_allocate(1, sizeof(*plan));
     memory = plan ? rl_device_allocate(draft->seen->hsa, draft->device, draft->bytes) : NULL;
     if (!memory) {
-        free(plan);
+        rl_release(plan);
         return NULL;
     }
     move_to(draft, (uintptr_t)memory);
@@ -201,7 +200,7 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
     refused = rl_lower_plan(&lower, &input, draft->work);
     if (refused != RL_LOWER_OK || lower.dwords > room) {
         draft->seen->hsa->hsa_amd_memory_pool_free(memory);
-        free(plan);
+        rl_release(plan);
         *reason = RL_REASON_NOT_LOWERED;
         return NULL;
     }
@@ -233,9 +232,9 @@ struct rl_plan *rl_plan_make(struct rl_device *device, const struct rl_observati
     detail[0] = 0;
     if (draft_make(&draft))
         plan = build(&draft, reason, detail);
-    free(draft.kernels);
-    free(draft.dispatches);
-    free(draft.work);
+    rl_release(draft.kernels);
+    rl_release(draft.dispatches);
+    rl_release(draft.work);
     if (plan)
         dump(plan);
     return plan;
@@ -266,7 +265,7 @@ void rl_plan_drop(struct rl_plan *plan)
 
 bool rl_plan_destroy_after(struct rl_plan *plan, hipError_t (*native)(hipGraphExec_t), hipGraphExec_t exec)
 {
-    struct destroy *destroy = rl_fault(RL_FAULT_ALLOC) ? NULL : malloc(sizeof(*destroy));
+    struct destroy *destroy = rl_allocate(1, sizeof(*destroy));
 
     if (!destroy)
         return false;
@@ -322,14 +321,14 @@ void rl_plans_bury(const struct rl_hsa_table *hsa)
     while (atomic_load_explicit(&awaiting, memory_order_relaxed) && (due = next_due())) {
         due->native(due->exec);
         rl_plan_drop(due->plan);
-        free(due);
+        rl_release(due);
     }
     plan = atomic_exchange_explicit(&aside, NULL, memory_order_acquire);
     while (plan) {
         struct rl_plan *next = plan->next;
 
         hsa->hsa_amd_memory_pool_free(plan->memory);
-        free(plan);
+        rl_release(plan);
         plan = next;
     }
 }

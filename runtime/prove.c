@@ -3,11 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "fault.h"
+#include "arguments.h"
 #include "lower.h"
+#include "memory.h"
 #include "native.h"
 #include "quiet.h"
 
@@ -53,7 +53,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct prover *prover, 
 
 static void *allocate(struct prover *prover, size_t count, size_t size)
 {
-    void *memory = rl_fault(RL_FAULT_ALLOC) ? NULL : calloc(count ? count : 1, size);
+    void *memory = rl_allocate(count ? count : 1, size);
 
     if (!memory)
         refuse(prover, RL_REASON_OUT_OF_MEMORY, "%zu bytes to compare packets with a graph", count * size);
@@ -153,7 +153,7 @@ static bool flatten(struct prover *prover, const struct rl_topology *topology)
     exits = allocate(prover, nodes, sizeof(*exits));
     if (prover->nodes && prover->edges && prover->ready && exits)
         lay_flat(prover, topology, exits);
-    free(exits);
+    rl_release(exits);
     return prover->node_count == nodes && index_edges(prover);
 }
 
@@ -163,18 +163,6 @@ struct named {
     void *function;
     uint64_t name;
 };
-
-/* As HIP itself tells a host function of a compiled-in kernel from a hipFunction_t: by looking for the former. */
-static uint64_t ask_name(const struct rl_hip_table *hip, void *function)
-{
-    hipFunction_t kernel = NULL;
-    const char *name;
-
-    if (hip->hipGetFuncBySymbol(&kernel, function) != hipSuccess || !kernel)
-        kernel = function;
-    name = hip->hipKernelNameRef(kernel);
-    return name ? rl_code_name_hash(name, strlen(name)) : 0;
-}
 
 static bool ask_names(struct prover *prover)
 {
@@ -187,8 +175,8 @@ static bool ask_names(struct prover *prover)
     table = allocate(prover, room, sizeof(*table));
     if (!table)
         return false;
-    if (!prover->hip->hipGetFuncBySymbol || !prover->hip->hipKernelNameRef || !rl_quiet_begin(&quiet)) {
-        free(table);
+    if (!rl_quiet_begin(&quiet)) {
+        rl_release(table);
         return refuse(prover, RL_REASON_PENDING_ERROR, "%s", "");
     }
     for (uint32_t i = 0; i < prover->node_count; i++) {
@@ -201,15 +189,20 @@ static bool ask_names(struct prover *prover)
         while (table[at].function && table[at].function != node->kernel.function)
             at = (at + 1) & (room - 1);
         if (!table[at].function)
-            table[at] = (struct named){ node->kernel.function, ask_name(prover->hip, node->kernel.function) };
+            table[at] = (struct named){ node->kernel.function, rl_function_name(prover->hip, node->kernel.function) };
         prover->nodes[i].name = table[at].name;
     }
     rl_quiet_end(&quiet);
-    free(table);
+    rl_release(table);
     return true;
 }
 
 /* ---- which node a packet belongs to ---- */
+
+static bool arguments_known(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
+{
+    return node->is->type == hipGraphNodeTypeKernel && node->is->kernel.arguments && prover->seen->codes[packet->code].layout.known;
+}
 
 static bool is_kernel(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
 {
@@ -224,7 +217,17 @@ static bool is_kernel(const struct prover *prover, const struct node *node, cons
            dispatch->workgroup[0] == block->x && dispatch->workgroup[1] == block->y &&
            dispatch->workgroup[2] == block->z && dispatch->grid[0] == (uint64_t)grid->x * block->x &&
            dispatch->grid[1] == (uint64_t)grid->y * block->y && dispatch->grid[2] == (uint64_t)grid->z * block->z &&
-           dispatch->group_bytes == fixed + dynamic;
+           dispatch->group_bytes == fixed + dynamic &&
+           (!arguments_known(prover, node, packet) ||
+            rl_arguments_match(&code->layout, is->kernel.arguments, is->kernel.argument_bytes,
+                               prover->seen->bytes + packet->arguments, code->kernarg_bytes));
+}
+
+static uint64_t bytes_of(const struct node *node)
+{
+    const hipMemsetParams *fill = &node->is->fill;
+
+    return (uint64_t)fill->width * fill->elementSize * (fill->height ? fill->height : 1);
 }
 
 /* HIP splits the fill of one row at 16-byte boundaries, and writes the parts in order; never a rectangle. */
@@ -234,6 +237,7 @@ static bool is_fill(const struct prover *prover, const struct node *node, const 
     const struct rl_builtin_use *use = &packet->use;
     const unsigned char *pattern = prover->seen->bytes + packet->pattern;
     uint64_t row = (uint64_t)fill->width * fill->elementSize;
+    bool rectangle = fill->height > 1 && fill->pitch != row; /* else its rows lie one behind the other */
 
     if (!use->pattern_bytes || use->to != (uintptr_t)fill->dst + node->done_bytes ||
         (use->pattern_bytes % fill->elementSize && use->bytes != use->pattern_bytes))
@@ -241,9 +245,9 @@ static bool is_fill(const struct prover *prover, const struct node *node, const 
     for (uint32_t i = 0; i < use->pattern_bytes; i++)
         if (pattern[i] != (unsigned char)(fill->value >> 8 * ((node->done_bytes + i) % fill->elementSize)))
             return false;
-    if (use->rows != 1 || fill->height > 1)
+    if (rectangle)
         return use->bytes == row && use->rows == fill->height && use->pitch == fill->pitch;
-    return node->done_bytes + use->bytes <= row;
+    return use->rows == 1 && node->done_bytes + use->bytes <= bytes_of(node);
 }
 
 /* Memory of this GPU at both ends: such a copy has nothing to do on the host, and none of HIP's own memory in between. */
@@ -260,8 +264,14 @@ static bool on_device(const struct prover *prover, uint64_t address, uint64_t by
 
 static bool is_copy(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
 {
-    return prover->seen->codes[packet->code].builtin == RL_BUILTIN_COPY && node->is->type != hipGraphNodeTypeKernel &&
-           on_device(prover, packet->use.from, packet->use.bytes) && on_device(prover, packet->use.to, packet->use.bytes);
+    const struct rl_topology_copy *copy = node->is->type == hipGraphNodeTypeMemcpy ? &node->is->copy : NULL;
+
+    if (prover->seen->codes[packet->code].builtin != RL_BUILTIN_COPY)
+        return false;
+    if (copy && copy->bytes && (packet->use.from != (uintptr_t)copy->from || packet->use.to != (uintptr_t)copy->to ||
+                                packet->use.bytes != copy->bytes))
+        return false;
+    return on_device(prover, packet->use.from, packet->use.bytes) && on_device(prover, packet->use.to, packet->use.bytes);
 }
 
 static bool could_be(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
@@ -316,64 +326,95 @@ static void finish(struct prover *prover, uint32_t position)
     settle(prover, before);
 }
 
-static uint64_t bytes_of(const struct node *node)
+/* Which of the nodes that wait for nothing the packet is; UINT32_MAX: none. Where several could be meant
+ * it must not matter: they have the same neighbours, or do the very same. */
+static uint32_t meant(struct prover *prover, const struct rl_seen *packet)
 {
-    const hipMemsetParams *fill = &node->is->fill;
+    uint32_t found = UINT32_MAX;
 
-    return (uint64_t)fill->width * fill->elementSize * (fill->height ? fill->height : 1);
+    for (uint32_t i = 0; i < prover->ready_count; i++) {
+        const struct node *node = &prover->nodes[prover->ready[i]], *other;
+
+        if (!could_be(prover, node, packet))
+            continue;
+        if (found == UINT32_MAX) {
+            found = i;
+            continue;
+        }
+        other = &prover->nodes[prover->ready[found]];
+        if ((node->before != other->before || node->after != other->after) &&
+            !(arguments_known(prover, node, packet) && arguments_known(prover, other, packet)))
+            prover->ambiguous = true;
+        if (prover->ready[i] < prover->ready[found])
+            found = i;
+    }
+    return found;
 }
 
 static bool serve(struct prover *prover, uint32_t dispatch, const struct rl_seen *packet)
 {
-    uint32_t found = UINT32_MAX;
+    uint32_t found = meant(prover, packet);
     struct node *node;
 
-    for (uint32_t i = 0; i < prover->ready_count; i++) {
-        struct node *other = &prover->nodes[prover->ready[i]];
-
-        if (!could_be(prover, other, packet))
-            continue;
-        if (found == UINT32_MAX) {
-            found = i;
-        } else {
-            node = &prover->nodes[prover->ready[found]];
-            if (node->before != other->before || node->after != other->after)
-                prover->ambiguous = true;
-            if (prover->ready[i] < prover->ready[found])
-                found = i;
-        }
-    }
     if (found == UINT32_MAX)
-        return refuse(prover, RL_REASON_PACKETS_DIFFER, "packet %u (grid %u, %u, %u) belongs to no node", dispatch,
-                      packet->packet.dispatch.grid[0], packet->packet.dispatch.grid[1],
-                      packet->packet.dispatch.grid[2]);
+        return false;
     node = &prover->nodes[prover->ready[found]];
     prover->node_of[dispatch] = prover->ready[found];
     node->packets++;
-    if (node->is->type == hipGraphNodeTypeMemset) {
-        node->done_bytes += packet->use.bytes * packet->use.rows;
-        if (node->done_bytes < bytes_of(node))
-            return true;
-    }
-    finish(prover, found);
+    node->done_bytes += packet->use.bytes * packet->use.rows;
+    if (node->is->type != hipGraphNodeTypeMemset || node->done_bytes >= bytes_of(node))
+        finish(prover, found);
     return true;
 }
 
-static bool serve_all(struct prover *prover)
+/* False: a packet or a node is left over, *left is the packet's position or the number of packets. */
+static bool serve_all(struct prover *prover, uint32_t *left)
 {
-    struct rl_proof *proof = prover->proof;
+    const struct rl_proof *proof = prover->proof;
 
     for (uint32_t i = 0; i < prover->node_count; i++)
         queue(prover, i);
     settle(prover, 0);
-    for (uint32_t i = 0; i < proof->count; i++)
-        if (!serve(prover, i, &prover->seen->packets[proof->packets[i]]))
+    for (*left = 0; *left < proof->count; ++*left)
+        if (!serve(prover, *left, &prover->seen->packets[proof->packets[*left]]))
             return false;
     for (uint32_t i = 0; i < prover->node_count; i++)
         if (!prover->nodes[i].done)
-            return refuse(prover, RL_REASON_PACKETS_DIFFER, "%s node %u has no packet",
-                          prover->nodes[i].is ? rl_topology_type_name(prover->nodes[i].is->type) : "empty", i);
+            return false;
     return true;
+}
+
+/* Once more, with no node waiting for another: whether packets and nodes are the same things at all. */
+static bool serve_unordered(struct prover *prover, uint32_t *left)
+{
+    for (uint32_t i = 0; i < prover->node_count; i++) {
+        struct node *node = &prover->nodes[i];
+
+        node->waits = node->packets = 0;
+        node->done_bytes = 0;
+        node->queued = node->done = false;
+    }
+    prover->ready_count = 0;
+    memset(prover->first_edge, 0, ((size_t)prover->node_count + 1) * sizeof(*prover->first_edge));
+    return serve_all(prover, left);
+}
+
+static bool serve_packets(struct prover *prover)
+{
+    const struct rl_aql_dispatch *packet;
+    uint32_t left = 0;
+
+    if (serve_all(prover, &left) && !prover->ambiguous)
+        return true;
+    prover->ambiguous = true;
+    if (serve_unordered(prover, &left))
+        return true;
+    if (left == prover->proof->count)
+        return refuse(prover, RL_REASON_PACKETS_DIFFER, "%u packets, and a node has none", left);
+    packet = &prover->seen->packets[prover->proof->packets[left]].packet.dispatch;
+    return refuse(prover, RL_REASON_PACKETS_DIFFER, "packet %u (%s, grid %u, %u, %u) belongs to no node", left,
+                  rl_builtin_name(prover->seen->codes[prover->seen->packets[prover->proof->packets[left]].code].builtin),
+                  packet->grid[0], packet->grid[1], packet->grid[2]);
 }
 
 /* ---- levels ---- */
@@ -394,9 +435,9 @@ static bool levels_of_graph(struct prover *prover)
     if (good)
         for (uint32_t i = 0; i < prover->proof->count; i++)
             prover->proof->levels[i] = level[prover->node_of[i]]++;
-    free(weight);
-    free(level);
-    free(work);
+    rl_release(weight);
+    rl_release(level);
+    rl_release(work);
     return good;
 }
 
@@ -478,19 +519,19 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
 
     memset(proof, 0, sizeof(*proof));
     good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && flatten(&prover, topology) &&
-           ask_names(&prover) && serve_all(&prover) && watches_own(&prover) &&
+           ask_names(&prover) && serve_packets(&prover) && watches_own(&prover) &&
            waits_for_own(&prover);
     if (good && prover.ambiguous)
         levels_in_turn(&prover);
     else if (good)
         good = levels_of_graph(&prover);
     proof->by_graph = !prover.ambiguous;
-    free(prover.nodes);
-    free(prover.edges);
-    free(prover.first_edge);
-    free(prover.next);
-    free(prover.ready);
-    free(prover.node_of);
+    rl_release(prover.nodes);
+    rl_release(prover.edges);
+    rl_release(prover.first_edge);
+    rl_release(prover.next);
+    rl_release(prover.ready);
+    rl_release(prover.node_of);
     if (!good)
         rl_proof_free(proof);
     return good;
@@ -498,7 +539,7 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
 
 void rl_proof_free(struct rl_proof *proof)
 {
-    free(proof->packets);
-    free(proof->levels);
+    rl_release(proof->packets);
+    rl_release(proof->levels);
     *proof = (struct rl_proof){ 0 };
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "fault.h"
 #include "memory.h"
 
@@ -23,6 +24,7 @@ struct reader {
     const struct rl_hip_table *hip;
     hipGraphExec_t exec;
     size_t nodes_left, edges_left;
+    bool branches; /* the graph being read: only then arguments are needed to tell its nodes apart */
     enum rl_reason reason;
     char *detail;
 };
@@ -255,7 +257,34 @@ static bool read_kernel(struct reader *reader, struct rl_topology_node *node)
     node->kernel.grid = params.gridDim;
     node->kernel.block = params.blockDim;
     node->kernel.shared_bytes = params.sharedMemBytes;
-    return !params.extra || read_packed(reader, node, params.extra);
+    if (params.extra)
+        return read_packed(reader, node, params.extra);
+    if (reader->branches)
+        node->kernel.arguments = rl_arguments_copy(reader->hip, params.func, params.kernelParams,
+                                                   &node->kernel.argument_bytes);
+    return true;
+}
+
+struct rl_topology_copy rl_topology_copy(const hipMemcpy3DParms *params)
+{
+    bool plain = !params->srcArray && !params->dstArray && params->extent.height <= 1 && params->extent.depth <= 1 &&
+                 !params->srcPos.x && !params->srcPos.y && !params->srcPos.z && !params->dstPos.x &&
+                 !params->dstPos.y && !params->dstPos.z;
+
+    return (struct rl_topology_copy){ params->srcPtr.ptr, params->dstPtr.ptr, plain ? params->extent.width : 0 };
+}
+
+/* Before 7.2 HIP answers for one of several kinds of copy nodes and takes all others for that one. */
+static void read_copy(struct reader *reader, struct rl_topology_node *node)
+{
+    enum { ANSWERS_FROM = 70200000 };
+    hipMemcpy3DParms params = { 0 };
+    int version = 0;
+
+    if (reader->branches && reader->hip->hipRuntimeGetVersion && reader->hip->hipRuntimeGetVersion(&version) == hipSuccess &&
+        version >= ANSWERS_FROM && reader->hip->hipGraphMemcpyNodeGetParams &&
+        reader->hip->hipGraphMemcpyNodeGetParams(node->handle, &params) == hipSuccess)
+        node->copy = rl_topology_copy(&params);
 }
 
 /* HIP answers only for nodes of the graph that the exec was made from, and only for these types. */
@@ -298,6 +327,7 @@ static bool read_node(struct reader *reader, struct rl_topology_node *node, int 
     switch (type) {
     case hipGraphNodeTypeKernel: return read_kernel(reader, node);
     case hipGraphNodeTypeMemset: return ASKED(reader, hipGraphMemsetNodeGetParams, node->handle, &node->fill);
+    case hipGraphNodeTypeMemcpy: read_copy(reader, node); return true;
     case hipGraphNodeTypeGraph: return read_child(reader, node, level);
     default: return true;
     }
@@ -318,6 +348,9 @@ static uint64_t node_digest(uint64_t digest, const struct rl_topology_node *node
         digest = add(digest, (uint64_t)node->fill.elementSize << 32 | node->fill.value);
         digest = add(digest, node->fill.width);
         return add(add(digest, node->fill.height), node->fill.pitch);
+    case hipGraphNodeTypeMemcpy:
+        digest = add(digest, (uintptr_t)node->copy.from);
+        return add(add(digest, (uintptr_t)node->copy.to), node->copy.bytes);
     case hipGraphNodeTypeGraph:
         return add(digest, node->child->digest);
     default:
@@ -336,12 +369,33 @@ static void set_digest(struct rl_topology *topology)
     topology->digest = add(digest, edges);
 }
 
+/* One node behind the other; the edges are known to form no cycle. */
+static bool is_chain(struct reader *reader, const struct rl_topology *topology)
+{
+    enum { LEFT = 1, ENTERED = 2 };
+    unsigned char *marks;
+    bool chain = true;
+
+    if (topology->edge_count + 1 != topology->node_count)
+        return false;
+    marks = allocate(reader, topology->node_count, sizeof(*marks));
+    for (size_t i = 0; marks && chain && i < topology->edge_count; i++) {
+        unsigned char *from = &marks[topology->edges[i].from], *to = &marks[topology->edges[i].to];
+
+        chain = !(*from & LEFT) && !(*to & ENTERED);
+        *from |= LEFT;
+        *to |= ENTERED;
+    }
+    rl_release(marks);
+    return chain && marks;
+}
+
 static bool fill_level(struct reader *reader, hipGraph_t graph, struct rl_topology *topology, int level)
 {
     size_t count = 0;
     hipGraphNode_t *handles;
     struct place *places;
-    bool good;
+    bool good, branches;
 
     if (!ASKED(reader, hipGraphGetNodes, graph, NULL, &count))
         return false;
@@ -355,8 +409,11 @@ static bool fill_level(struct reader *reader, hipGraph_t graph, struct rl_topolo
     topology->node_count = topology->nodes ? count : 0;
     good = good && read_nodes(reader, graph, topology, handles, places) &&
            read_edges(reader, graph, topology, places);
-    for (size_t i = 0; good && i < count; i++)
+    branches = good && !is_chain(reader, topology);
+    for (size_t i = 0; good && i < count; i++) {
+        reader->branches = branches;
         good = read_node(reader, &topology->nodes[i], level);
+    }
     rl_release(handles);
     rl_release(places);
     return good;
@@ -379,7 +436,7 @@ static struct rl_topology *read_level(struct reader *reader, hipGraph_t graph, i
 struct rl_topology *rl_topology_read(const struct rl_hip_table *hip, hipGraph_t graph, hipGraphExec_t exec,
                                      enum rl_reason *reason, char detail[RL_TOPOLOGY_DETAIL])
 {
-    struct reader reader = { hip, exec, MOST_NODES, MOST_EDGES, RL_REASON_NONE, detail };
+    struct reader reader = { hip, exec, MOST_NODES, MOST_EDGES, false, RL_REASON_NONE, detail };
     struct rl_topology *topology;
 
     detail[0] = 0;

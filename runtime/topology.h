@@ -28,10 +28,14 @@ struct rl_topology_node {
             void *function;
             dim3 grid, block;
             unsigned int shared_bytes;
-            void *arguments; /* the block, owned, NULL when the arguments came one by one */
+            void *arguments; /* one block, owned; NULL: not needed or not known (arguments.h) */
             size_t argument_bytes;
         } kernel;
         hipMemsetParams fill;
+        struct rl_topology_copy {
+            const void *from, *to;
+            size_t bytes; /* 0: not one row of memory, or this HIP does not tell */
+        } copy;
         struct rl_topology *child;
     };
 };
@@ -59,6 +63,7 @@ bool rl_topology_alike(const struct rl_topology *one, const struct rl_topology *
 
 /* The first node of a type that only HIP can run, in inner graphs too; NULL: none. */
 const struct rl_topology_node *rl_topology_native_node(const struct rl_topology *topology);
+struct rl_topology_copy rl_topology_copy(const hipMemcpy3DParms *params);
 const char *rl_topology_type_name(uint32_t type);
 
 static inline uint64_t rl_topology_mix(uint64_t x)

@@ -8,6 +8,8 @@
  */
 #include "handlers.h"
 
+#include "arguments.h"
+#include "memory.h"
 #include "native.h"
 #include "process.h"
 #include "quiet.h"
@@ -66,12 +68,28 @@ static hipError_t changed(hipError_t status, const void *caller, hipGraphExec_t 
     return status;
 }
 
+/* Arguments are only described where nodes need them to be told apart. */
+static void set_arguments(struct rl_topology_node *node, const hipKernelNodeParams *kernel)
+{
+    bool wanted = node->kernel.arguments;
+    struct rl_quiet quiet;
+
+    rl_release(node->kernel.arguments);
+    node->kernel.arguments = NULL;
+    if (!wanted || kernel->extra || !rl_quiet_begin(&quiet))
+        return;
+    node->kernel.arguments = rl_arguments_copy(quiet.hip, kernel->func, kernel->kernelParams,
+                                               &node->kernel.argument_bytes);
+    rl_quiet_end(&quiet);
+}
+
 static void set_kernel(struct rl_topology_node *node, const void *parameters)
 {
     const hipKernelNodeParams *kernel = parameters;
 
     if (node->type != hipGraphNodeTypeKernel)
         return;
+    set_arguments(node, kernel);
     node->kernel.function = kernel->func;
     node->kernel.grid = kernel->gridDim;
     node->kernel.block = kernel->blockDim;
@@ -82,6 +100,20 @@ static void set_fill(struct rl_topology_node *node, const void *parameters)
 {
     if (node->type == hipGraphNodeTypeMemset)
         node->fill = *(const hipMemsetParams *)parameters;
+}
+
+static void set_copy(struct rl_topology_node *node, const void *parameters)
+{
+    if (node->type == hipGraphNodeTypeMemcpy)
+        node->copy = rl_topology_copy(parameters);
+}
+
+/* What the call says of memory is not compared: any copy may be this node's. */
+static void forget_copy(struct rl_topology_node *node, const void *parameters)
+{
+    (void)parameters;
+    if (node->type == hipGraphNodeTypeMemcpy)
+        node->copy.bytes = 0;
 }
 
 /* The driver's block is another one in each release. */
@@ -128,6 +160,7 @@ static void set_any(struct rl_topology_node *node, const void *parameters)
     switch (any->type) {
     case hipGraphNodeTypeKernel: set_kernel(node, &any->kernel); break;
     case hipGraphNodeTypeMemset: set_fill(node, &any->memset); break;
+    case hipGraphNodeTypeMemcpy: set_copy(node, &any->memcpy.copyParams); break;
     case hipGraphNodeTypeGraph: set_child(node, &any->graph.graph); break;
     default: break;
     }
@@ -176,4 +209,49 @@ hipError_t rl_graph_node_set_enabled(hipError_t (*native)(hipGraphExec_t, hipGra
                                      unsigned int isEnabled)
 {
     return changed(native(hGraphExec, hNode, isEnabled), caller, hGraphExec, hNode, set_enabled, &isEnabled);
+}
+
+hipError_t rl_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+                                                hipMemcpy3DParms *), const void *caller, hipGraphExec_t hGraphExec,
+                                                hipGraphNode_t node, hipMemcpy3DParms *pNodeParams)
+{
+    return changed(native(hGraphExec, node, pNodeParams), caller, hGraphExec, node, set_copy, pNodeParams);
+}
+
+hipError_t rl_graph_exec_memcpy_node_set_params_1d(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, void *,
+                                                   const void *, size_t, hipMemcpyKind), const void *caller,
+                                                   hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst,
+                                                   const void *src, size_t count, hipMemcpyKind kind)
+{
+    hipMemcpy3DParms copy = { .srcPtr = { .ptr = (void *)src }, .dstPtr = { .ptr = dst }, .extent = { count, 1, 1 } };
+
+    return changed(native(hGraphExec, node, dst, src, count, kind), caller, hGraphExec, node, set_copy, &copy);
+}
+
+hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+                                                            void *, const void *, size_t, size_t, hipMemcpyKind),
+                                                            const void *caller, hipGraphExec_t hGraphExec,
+                                                            hipGraphNode_t node, void *dst, const void *symbol,
+                                                            size_t count, size_t offset, hipMemcpyKind kind)
+{
+    return changed(native(hGraphExec, node, dst, symbol, count, offset, kind), caller, hGraphExec, node, forget_copy,
+                   NULL);
+}
+
+hipError_t rl_graph_exec_memcpy_node_set_params_to_symbol(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+                                                          const void *, const void *, size_t, size_t, hipMemcpyKind),
+                                                          const void *caller, hipGraphExec_t hGraphExec,
+                                                          hipGraphNode_t node, const void *symbol, const void *src,
+                                                          size_t count, size_t offset, hipMemcpyKind kind)
+{
+    return changed(native(hGraphExec, node, symbol, src, count, offset, kind), caller, hGraphExec, node, forget_copy,
+                   NULL);
+}
+
+hipError_t rl_drv_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+                                                    const HIP_MEMCPY3D *, hipCtx_t), const void *caller,
+                                                    hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                                    const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
+{
+    return changed(native(hGraphExec, hNode, copyParams, ctx), caller, hGraphExec, hNode, forget_copy, NULL);
 }
