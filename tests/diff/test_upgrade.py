@@ -10,8 +10,12 @@ from codegen.test_snapshot import contents
 from conftest import ROOT, include_folder
 from redline_codegen.cli import main
 from redline_codegen.diff import upgrade
+from redline_codegen.errors import InputError
+from redline_codegen.model import Parameter
 
+from diff.conftest import policy
 from diff.test_acknowledge import acknowledge, entry, unsafe
+from diff.test_rules import GRAPH, now, resigned
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +75,13 @@ def test_same_release_is_generated_without_a_comparison(
 ) -> None:
     monkeypatch.setattr(upgrade, "compare", lambda *given: pytest.fail("compared"))
     assert generate(project) == 0
+
+
+def test_other_header_under_the_same_release_is_refused(project: Path) -> None:
+    changed = resigned("hipGraphDestroy", GRAPH, Parameter("more", "int"))(now())
+    with pytest.raises(InputError, match="signature-changed hipGraphDestroy"):
+        upgrade.refuse_unsafe(changed, policy(), [now()], project)
+    upgrade.refuse_unsafe(changed, policy(), [], project)
 
 
 def test_first_generation_has_nothing_to_refuse(project: Path) -> None:

@@ -23,13 +23,16 @@ from .sides import Side, current, current_release, read_sides
 def refuse_unsafe(api: Api, policy: Policy, snapshots: list[Api], root: Path) -> None:
     """Raises InputError when generating from `api` would follow an unsafe change that nobody has acknowledged.
 
-    Compared with what generated/ was made from; for the same release, or a first generation, there is nothing to do.
+    Compared with the snapshot of what generated/ was made from, also where `api` is called the same and is another;
+    a first generation has nothing to refuse.
     """
     release = current_release(root)
-    if release in (None, api.release):
-        return
     made_from = next((known for known in snapshots if known.release == release), None)
+    if release is None or made_from == api:
+        return
     if made_from is None:
+        if release == api.release:
+            return
         raise InputError(
             f"generated/ was made from ROCm {release}, but api/ has no snapshot of it to compare with."
         )
