@@ -35,13 +35,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-# Ways through HIP that its environment opens, each with the application it matters to.
+# Ways through HIP that its environment opens, each with the application it matters to. AMD_DIRECT_DISPATCH=0 is not
+# among them: there HIP 7.2.4 itself is wrong (docs/softgpu.md, Limits).
 SETTINGS = [
     ("null_stream", "ROC_CPU_WAIT_FOR_SIGNAL=1"),
     ("memset_nodes", "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0"),
     ("fork_join", "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0"),
     ("many_streams", "DEBUG_HIP_DYNAMIC_QUEUES=1"),
-    ("chain", "AMD_DIRECT_DISPATCH=0"),
     ("torch_replay", "HIP_LAUNCH_BLOCKING=1"),
     ("copy_launch_copy", "GPU_FORCE_BLIT_COPY_SIZE=0"),
     ("copy_launch_copy", "GPU_FORCE_BLIT_COPY_SIZE=1024"),
