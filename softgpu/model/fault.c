@@ -47,17 +47,18 @@ static void pass_on(int number, siginfo_t *info, void *context, int depth)
 {
     struct chain *chain = &chains[number == SIGBUS];
     bool raised = info->si_code <= 0;    /* by a process, not by an instruction that faults again */
+    int count = chain->count;
 
-    if (depth > chain->count) {
+    if (depth > count) {
         signal(number, SIG_DFL);
         if (raised)
             raise(number);
         return;
     }
-    const struct sigaction next = chain->handler[chain->count - depth];
+    const struct sigaction next = chain->handler[count - depth];
 
     if (next.sa_flags & SA_RESETHAND)
-        remove_handler(chain, chain->count - depth);
+        remove_handler(chain, count - depth);
     if (next.sa_flags & SA_SIGINFO)
         next.sa_sigaction(number, info, context);
     else if (next.sa_handler != SIG_IGN)
@@ -71,7 +72,6 @@ static void explain(uint64_t address)
 {
     static const char text[] = "softgpu: a forked child touched GPU memory of its parent: HIP cannot be used "
                                "in it, as it was started before the fork\n";
-
     static atomic_bool said;
 
     if (sg_memory_was_parents(address) && !atomic_exchange(&said, true) &&
