@@ -116,7 +116,7 @@ def test_symbols_are_added_to_nodes_that_had_shipped() -> None:
     assert {added[name].new for name in SEMAPHORES} == {f"{name}@@hip_5.3" for name in SEMAPHORES} & {
         added[name].new for name in SEMAPHORES
     }
-    assert all("An older library with the same node" in added[name].meaning for name in SEMAPHORES)
+    assert all("an older library with the same node" in added[name].meaning for name in SEMAPHORES)
 
 
 def test_nodes_before_70_are_never_moved() -> None:

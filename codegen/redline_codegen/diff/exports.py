@@ -82,7 +82,7 @@ def _added(pair: Pair, name: str, symbols: tuple[Symbol, ...], old: Library) -> 
         )
         edit = f"Declare {name} under `declared` and class it, if a call of it can change a graph."
     if in_scope and shipped:
-        meaning += " An older library with the same node does not have it."
+        meaning = meaning.removesuffix(".") + "; an older library with the same node does not have it."
     return _finding(pair, rule, name, None, _text(symbols), severity, in_scope, meaning, edit)
 
 

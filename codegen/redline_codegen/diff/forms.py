@@ -190,7 +190,7 @@ def to_markdown(reviewed: Review, root: Path) -> str:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(cell=_cell, listed=_listed)
+    environment.filters.update(cell=_cell, code=_code, listed=_listed)
     sections = []
     for severity in sorted(Severity, reverse=True):
         found = [finding for finding in reviewed.open if finding.severity == severity]
@@ -213,10 +213,14 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def _code(text: str | None) -> str:
+    """C in a code span: neither `void **` nor `@16` means anything to Markdown there."""
+    return f"`{_cell(text)}`" if text else ""
+
+
 def to_github(reviewed: Review, root: Path) -> str:
     """Workflow commands that annotate policies.yaml; notes are one together, since GitHub shows ten of a kind."""
-    path = reviewed.policy.path
-    file = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    file = reviewed.file(root)
     lines = []
     for finding in reviewed.open:
         if finding.severity != Severity.NOTE:

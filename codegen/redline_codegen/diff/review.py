@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..policy import Acknowledgement, Policy
 from .compare import Comparison
@@ -47,6 +48,11 @@ class Review:
     def fails(self, fail_on: Severity | None) -> bool:
         """Whether the gate closes; `None` never does for findings, but a wrong acknowledgement always does."""
         return bool(self.problems) or (fail_on is not None and any(f.severity >= fail_on for f in self.open))
+
+    def file(self, root: Path) -> str:
+        """The policy's path as a repository's tools write it."""
+        path = self.policy.path
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
     def line(self, finding: Finding) -> int:
         """The line of policies.yaml that a reader should look at."""

@@ -23,8 +23,7 @@ _BAD_ACKNOWLEDGEMENT = "acknowledgement-error"
 
 
 def to_sarif(reviewed: Review, root: Path) -> str:
-    path = reviewed.policy.path
-    uri = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    uri = reviewed.file(root)
     rules = {**RULES, _BAD_ACKNOWLEDGEMENT: "An acknowledgement matches no finding or is past its date."}
     driver = {
         "name": "redline-codegen",
