@@ -6,9 +6,10 @@ import ctypes
 import faulthandler
 import os
 import signal
+import struct
 import sys
 from collections.abc import Callable
-from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_void_p
+from ctypes import byref, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,43 @@ def crash() -> None:
     ctypes.string_at(8)
 
 
+def bad_buffer() -> None:
+    """A vendor packet with a buffer of garbage in a queue of ROCr's; prints the queue's error and the signal."""
+    hsa: Any = ctypes.CDLL("libhsa-runtime64.so.1")
+    agent_device, gpu_device, stop, less, blocked = 17, 1, 1, 2, 0
+    agents: list[int] = []
+    errors: list[int] = []
+
+    def note_agent(agent: int, _: object) -> int:
+        kind = c_uint()
+        hsa.hsa_agent_get_info(c_uint64(agent), agent_device, byref(kind))
+        if kind.value == gpu_device:
+            agents.append(agent)
+        return stop if agents else 0
+
+    note = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)(note_agent)
+    told = ctypes.CFUNCTYPE(None, c_uint, c_void_p, c_void_p)(lambda status, _, __: errors.append(status))
+    queue, done, words = c_void_p(), c_uint64(), c_void_p()
+    hsa.hsa_iterate_agents(note, None)
+    hsa.hsa_queue_create(c_uint64(agents[0]), 64, 0, told, None, c_uint(~0), c_uint(~0), byref(queue))
+    hsa.hsa_signal_create(c_int64(1), 0, None, byref(done))
+    call("hipHostMalloc", byref(words), c_size_t(4096), 0)
+    garbage = 0xC0009900
+    ctypes.memmove(words, struct.pack("<2I", garbage, 0), 8)
+    ring, doorbell = struct.unpack("<8x2Q", ctypes.string_at(queue, 24))
+    address = words.value or 0
+    jump = (0xC0023F00, address & 0xFFFFFFFF, address >> 32, 2 | 1 << 23, 10)
+    vendor, indirect_buffer = 0, 1
+    ctypes.memmove(ring + 4, struct.pack("<5I32xQ", *jump, done.value), 60)
+    hsa.hsa_queue_add_write_index_screlease(queue, c_uint64(1))
+    c_uint.from_address(ring).value = vendor | indirect_buffer << 16
+    hsa.hsa_signal_store_screlease(c_uint64(doorbell), c_int64(0))
+    hsa.hsa_signal_wait_scacquire.restype = c_int64
+    value = hsa.hsa_signal_wait_scacquire(done, less, c_int64(1), c_uint64(~0), blocked)
+    print(f"errors {[hex(error) for error in errors]} signal {value}", flush=True)
+    os._exit(0)
+
+
 def memory() -> None:
     """Resident memory of a program that has used HIP, in kilobytes."""
     copies_of_one = device(4096)
@@ -327,6 +365,7 @@ CHECKS: dict[str, Callable[..., None]] = {
         unknown_kernel,
         fork,
         fork_and_use,
+        bad_buffer,
         crash,
         memory,
         busy,

@@ -112,6 +112,14 @@ def test_use_after_free_is_reported_and_reaches_the_application() -> None:
     assert "use after free: offset 0x0 of GPU memory" in done.stderr
 
 
+def test_a_malformed_buffer_reaches_the_error_callback_of_its_queue() -> None:
+    invalid_packet_format = "0x1009"
+    done = hip("bad_buffer", options=("--gfx", "gfx1201"))
+    assert done.stdout.splitlines()[-1] == f"errors ['{invalid_packet_format}'] signal -1", done.stderr
+    assert "dword 0 of the 2" in done.stderr
+    assert "unknown packet, opcode 0x99" in done.stderr
+
+
 def test_a_kernel_object_at_a_reused_address_is_the_new_kernel(tmp_path: Path) -> None:
     module = ROOT / "softgpu/kernels/fixtures/gfx1201/kernels.co"
     renamed = tmp_path / "renamed.co"
