@@ -34,31 +34,54 @@ static size_t block_bytes(const struct rl_layout *layout)
     return bytes;
 }
 
-void *rl_arguments_copy(const struct rl_hip_table *hip, void *function, void *const *pointers, size_t *bytes)
+bool rl_arguments_copy(const struct rl_hip_table *hip, void *function, void *const *pointers, void **block,
+                       size_t *bytes)
 {
     const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
     struct rl_layout layout;
-    char *block;
+    char *made;
 
-    if (!pointers || !hsa || !rl_code_layout(hsa, rl_function_name(hip, function), &layout))
-        return NULL;
+    *block = NULL;
+    *bytes = 0;
+    if (!hsa || !rl_code_layout(hsa, rl_function_name(hip, function), &layout))
+        return false;
     *bytes = block_bytes(&layout);
-    if (!*bytes || *bytes > MOST_BLOCK_BYTES)
-        return NULL;
-    block = rl_allocate(1, *bytes);
-    for (uint32_t i = 0; block && i < layout.count; i++)
-        memcpy(block + layout.argument[i].offset, pointers[i], layout.argument[i].size);
-    return block;
+    if (!*bytes)
+        return true;
+    made = pointers && *bytes <= MOST_BLOCK_BYTES ? rl_allocate(1, *bytes) : NULL;
+    for (uint32_t i = 0; made && i < layout.count; i++)
+        memcpy(made + layout.argument[i].offset, pointers[i], layout.argument[i].size);
+    *block = made;
+    return made;
+}
+
+static bool fits(const struct rl_layout *layout, size_t bytes, size_t dispatched_bytes)
+{
+    size_t wanted = block_bytes(layout);
+
+    return layout->known && wanted <= bytes && wanted <= dispatched_bytes;
+}
+
+bool rl_arguments_write(const struct rl_layout *layout, const void *block, size_t bytes, void *dispatched,
+                        size_t dispatched_bytes)
+{
+    if (!fits(layout, bytes, dispatched_bytes))
+        return false;
+    for (uint32_t i = 0; i < layout->count; i++)
+        memcpy((char *)dispatched + layout->argument[i].offset, (const char *)block + layout->argument[i].offset,
+               layout->argument[i].size);
+    return true;
 }
 
 bool rl_arguments_match(const struct rl_layout *layout, const void *block, size_t bytes, const void *dispatched,
                         size_t dispatched_bytes)
 {
+    if (!fits(layout, bytes, dispatched_bytes))
+        return false;
     for (uint32_t i = 0; i < layout->count; i++) {
         size_t offset = layout->argument[i].offset, size = layout->argument[i].size;
 
-        if (offset + size > bytes || offset + size > dispatched_bytes ||
-            memcmp((const char *)block + offset, (const char *)dispatched + offset, size) != 0)
+        if (memcmp((const char *)block + offset, (const char *)dispatched + offset, size) != 0)
             return false;
     }
     return true;

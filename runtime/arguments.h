@@ -15,10 +15,14 @@
 /* rl_code_name_hash() of the kernel's name; 0: HIP does not tell. `function`: as in hipKernelNodeParams. */
 uint64_t rl_function_name(const struct rl_hip_table *hip, void *function);
 
-/* The block, which the caller frees, and its size; NULL: not known, or no memory. */
-void *rl_arguments_copy(const struct rl_hip_table *hip, void *function, void *const *pointers, size_t *bytes);
+/* A block of `*bytes`, which the caller releases; no arguments: NULL and 0. False: not known, or no memory. */
+bool rl_arguments_copy(const struct rl_hip_table *hip, void *function, void *const *pointers, void **block,
+                       size_t *bytes);
 
 /* Whether the argument block of a dispatch has the values of `block`; holes between arguments do not count. */
+/* Writes the values of `block` into that of a dispatch. False: it has no room for them, and nothing is written. */
+bool rl_arguments_write(const struct rl_layout *layout, const void *block, size_t bytes, void *dispatched,
+                        size_t dispatched_bytes);
 bool rl_arguments_match(const struct rl_layout *layout, const void *block, size_t bytes, const void *dispatched,
                         size_t dispatched_bytes);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "gate.h"
+#include "memory.h"
 #include "native.h"
 #include "options.h"
 #include "records.h"
@@ -12,6 +13,7 @@
 enum {
     MOST_OBSERVATIONS = 2, /* the first launch may hold work that HIP does only once */
     MOST_MISSES = 16,
+    MOST_WASTED = 4,
     FLUSH_EVERY = 256,
 };
 
@@ -36,8 +38,28 @@ static hipError_t by_hip(const struct launch *launch)
     return launch->native(launch->handle, launch->stream);
 }
 
+/* What a launch showed, kept so that a plan with other arguments can be made without another one. */
+struct rl_shown {
+    struct rl_observation seen;
+    struct rl_proof proof;
+    unsigned code; /* code_generation at that time */
+};
+
+static _Atomic unsigned code_generation;
+
+static void forget_shown(struct rl_launches *launches)
+{
+    if (!launches->shown)
+        return;
+    rl_observe_free(&launches->shown->seen);
+    rl_proof_free(&launches->shown->proof);
+    rl_release(launches->shown);
+    launches->shown = NULL;
+}
+
 static void forget_plan(struct rl_launches *launches)
 {
+    forget_shown(launches);
     if (launches->plan)
         rl_plan_drop(launches->plan);
     launches->plan = NULL;
@@ -50,11 +72,42 @@ static void stay_native(struct rl_exec *exec, enum rl_reason reason, const char 
     rl_report_exec_reason(report_of(exec), reason, "%s", detail);
 }
 
-/* Something about the exec has changed since the last launch; what that launch showed counts no more. */
-static void start_again(struct rl_exec *exec)
+/* The plan that the exec has now, for what it was changed to. */
+static bool renew(const struct launch *launch)
 {
+    struct rl_exec *exec = launch->exec;
+    struct rl_launches *launches = &exec->launches;
+    struct rl_shown *shown = launches->shown;
+    struct rl_plan *plan;
+    enum rl_reason reason;
+    char detail[RL_SEEN_DETAIL];
+
+    if (!shown || !exec->topology || shown->code != atomic_load(&code_generation) ||
+        atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE ||
+        !rl_prove_again(exec->topology, &shown->seen, &shown->proof))
+        return false;
+    plan = rl_plan_make(launches->plan->device, &shown->seen, &shown->proof, &reason, detail);
+    if (!plan)
+        return false;
+    rl_plan_drop(launches->plan);
+    launches->plan = plan;
+    rl_plans_bury(launch->hsa);
+    rl_count(RL_COUNT_plans_renewed);
+    return true;
+}
+
+/* Something about the exec has changed since the last launch. */
+static void start_again(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+
     atomic_fetch_or(&exec->base.marks, RL_CHANGED);
     atomic_fetch_and(&exec->base.marks, ~(uint32_t)RL_STALE);
+    if (renew(launch))
+        return;
+    exec->launches.changed = true;
+    if (exec->launches.plan)
+        exec->launches.wasted = exec->launches.replays ? 0 : exec->launches.wasted + 1;
     forget_plan(&exec->launches);
     exec->launches.reason = RL_REASON_NONE;
     exec->launches.observations = exec->launches.missed = 0;
@@ -63,15 +116,15 @@ static void start_again(struct rl_exec *exec)
 
 /* ---- fresh ---- */
 
-static struct rl_plan *plan_from(const struct launch *launch, struct rl_observation *seen, enum rl_reason *reason,
+static struct rl_plan *plan_from(const struct launch *launch, struct rl_shown *shown, enum rl_reason *reason,
                                  char detail[RL_SEEN_DETAIL])
 {
+    struct rl_observation *seen = &shown->seen;
     struct rl_lane *lane = rl_lane_make(launch->hip, launch->stream, launch->per_thread);
     struct rl_device *device;
     struct rl_plan *plan = NULL;
-    struct rl_proof proof;
 
-    if (!rl_prove(launch->hip, launch->exec->topology, seen, &proof)) {
+    if (!rl_prove(launch->hip, launch->exec->topology, seen, &shown->proof)) {
         *reason = seen->reason;
         snprintf(detail, RL_SEEN_DETAIL, "%s", seen->detail);
         return NULL;
@@ -84,32 +137,37 @@ static struct rl_plan *plan_from(const struct launch *launch, struct rl_observat
         *reason = device->reason;
         snprintf(detail, RL_SEEN_DETAIL, "%s", device->detail);
     } else {
-        plan = rl_plan_make(device, seen, &proof, reason, detail);
+        plan = rl_plan_make(device, seen, &shown->proof, reason, detail);
     }
-    rl_proof_free(&proof);
     return plan;
 }
 
 static hipError_t observe(const struct launch *launch)
 {
     struct rl_launches *launches = &launch->exec->launches;
-    struct rl_observation seen;
+    struct rl_shown *shown = rl_allocate(1, sizeof(*shown));
     enum rl_reason reason = RL_REASON_NONE;
     char detail[RL_SEEN_DETAIL] = "";
     hipError_t status;
 
-    rl_observe_begin(&seen, launch->hsa);
+    if (!shown)
+        return by_hip(launch);
+    launches->shown = shown;
+    shown->code = atomic_load(&code_generation);
+    rl_observe_begin(&shown->seen, launch->hsa);
     status = by_hip(launch);
-    rl_observe_end(&seen);
+    rl_observe_end(&shown->seen);
     if (status == hipSuccess) {
-        launches->plan = plan_from(launch, &seen, &reason, detail);
+        launches->plan = plan_from(launch, shown, &reason, detail);
         launches->observations++;
+        launches->replays = 0;
         if (launches->plan)
             rl_report_exec_reason(report_of(launch->exec), RL_REASON_NONE, NULL);
         else if (launches->observations >= MOST_OBSERVATIONS)
             stay_native(launch->exec, reason, detail);
     }
-    rl_observe_free(&seen);
+    if (!launches->plan)
+        forget_shown(launches);
     return status;
 }
 
@@ -120,6 +178,11 @@ static bool observable(const struct launch *launch)
     const char *detail = "";
     enum rl_reason reason;
 
+    if (exec->launches.changed && exec->launches.wasted >= MOST_WASTED) {
+        exec->launches.changed = false; /* an exec that changes before each launch is not worth it */
+        return false;
+    }
+    exec->launches.changed = false;
     if (!launch->hsa || exec->launches.reason != RL_REASON_NONE || atomic_load(&rl_captures_open) ||
         atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE || !exec->topology)
         return false;
@@ -169,6 +232,7 @@ static bool replay(const struct launch *launch)
     if (result != RL_RIDE_DONE)
         return missed(launch, result);
     launches->missed = 0;
+    launches->replays++;
     rl_report_launch(report_of(launch->exec), true);
     return true;
 }
@@ -188,7 +252,7 @@ static hipError_t launch_held(const struct launch *launch)
     struct rl_exec *exec = launch->exec;
 
     if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)
-        start_again(exec);
+        start_again(launch);
     if (exec->launches.plan) {
         if (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE)
             return replay(launch) ? hipSuccess : instead(launch);
@@ -257,6 +321,7 @@ static struct rl_plan *take_plan(hipGraphExec_t handle)
     if (!atomic_exchange_explicit(&launches->busy, true, memory_order_acquire)) {
         plan = launches->plan;
         launches->plan = NULL;
+        forget_shown(launches);
     }
     if (rl_side_table_erase(RL_EXEC, handle))
         rl_count(RL_COUNT_execs_destroyed);
@@ -292,6 +357,7 @@ void rl_launches_settle(void)
 {
     const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
 
+    atomic_fetch_add(&code_generation, 1);
     if (hsa)
         rl_completions_wait(hsa);
     rl_code_forget();

@@ -5,7 +5,8 @@
  *     replaying  the plan rides in the stream; HIP launches when it cannot
  *     native     a reason stands against replays: HIP launches until something about the exec changes
  *
- * A change (RL_STALE in the exec's marks) makes an exec fresh again. Whatever speaks against one single launch, such as a
+ * A change (RL_STALE in the exec's marks) of nothing but arguments that are known gives a new plan, made from what the last
+ * observed launch showed; any other makes the exec fresh again. Whatever speaks against one single launch, such as a
  * capture that is open or a stream that has not been seen, makes that launch native and is counted.
  *
  * Threads: any. Of two launches of one exec at once the second is native.
@@ -20,15 +21,20 @@
 #include "reasons.h"
 
 struct rl_plan;
+struct rl_shown;
 
 /* Of one exec; what is not atomic belongs to whoever has made `busy` true. */
 struct rl_launches {
     _Atomic bool busy;
     struct rl_plan *plan;
+    struct rl_shown *shown; /* what the plan was made from; NULL: no plan */
     _Atomic uint32_t reason; /* enum rl_reason: native because of what a launch showed */
     unsigned observations; /* without success since the last change */
     unsigned missed;       /* replays that did not find a place, one after the other */
     unsigned turn;
+    unsigned replays;      /* of all plans since the last observed launch */
+    unsigned wasted;       /* observed launches, one after the other, whose plan was never replayed */
+    bool changed;          /* since the last launch */
 };
 
 typedef hipError_t rl_launch_function(hipGraphExec_t, hipStream_t);

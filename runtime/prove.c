@@ -32,7 +32,6 @@ struct prover {
     uint32_t *first_edge, *next; /* successors of node n: next[first_edge[n] .. first_edge[n + 1] - 1] */
     uint32_t *ready;             /* nodes that wait for nothing and are not done */
     uint32_t ready_count;
-    uint32_t *node_of;           /* of each dispatch */
     bool ambiguous;
 };
 
@@ -204,20 +203,26 @@ static bool arguments_known(const struct prover *prover, const struct node *node
     return node->is->type == hipGraphNodeTypeKernel && node->is->kernel.arguments && prover->seen->codes[packet->code].layout.known;
 }
 
+static bool has_geometry(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
+{
+    const struct rl_aql_dispatch *dispatch = &packet->packet.dispatch;
+    const dim3 *grid = &node->is->kernel.grid, *block = &node->is->kernel.block;
+    uint32_t fixed;
+
+    memcpy(&fixed, prover->seen->codes[packet->code].descriptor, sizeof(fixed));
+    return dispatch->workgroup[0] == block->x && dispatch->workgroup[1] == block->y &&
+           dispatch->workgroup[2] == block->z && dispatch->grid[0] == (uint64_t)grid->x * block->x &&
+           dispatch->grid[1] == (uint64_t)grid->y * block->y && dispatch->grid[2] == (uint64_t)grid->z * block->z &&
+           dispatch->group_bytes == fixed + node->is->kernel.shared_bytes;
+}
+
 static bool is_kernel(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
 {
     const struct rl_topology_node *is = node->is;
-    const struct rl_aql_dispatch *dispatch = &packet->packet.dispatch;
     const struct rl_code *code = &prover->seen->codes[packet->code];
-    const dim3 *grid = &is->kernel.grid, *block = &is->kernel.block;
-    uint32_t fixed, dynamic = is->kernel.shared_bytes;
 
-    memcpy(&fixed, code->descriptor, sizeof(fixed));
     return code->builtin == RL_BUILTIN_NONE && node->name && node->name == code->name &&
-           dispatch->workgroup[0] == block->x && dispatch->workgroup[1] == block->y &&
-           dispatch->workgroup[2] == block->z && dispatch->grid[0] == (uint64_t)grid->x * block->x &&
-           dispatch->grid[1] == (uint64_t)grid->y * block->y && dispatch->grid[2] == (uint64_t)grid->z * block->z &&
-           dispatch->group_bytes == fixed + dynamic &&
+           has_geometry(prover, node, packet) &&
            (!arguments_known(prover, node, packet) ||
             rl_arguments_match(&code->layout, is->kernel.arguments, is->kernel.argument_bytes,
                                prover->seen->bytes + packet->arguments, code->kernarg_bytes));
@@ -359,7 +364,9 @@ static bool serve(struct prover *prover, uint32_t dispatch, const struct rl_seen
     if (found == UINT32_MAX)
         return false;
     node = &prover->nodes[prover->ready[found]];
-    prover->node_of[dispatch] = prover->ready[found];
+    prover->proof->nodes[dispatch] = prover->ready[found];
+    if (node->is->type == hipGraphNodeTypeKernel)
+        prover->proof->functions[dispatch] = node->is->kernel.function;
     node->packets++;
     node->done_bytes += packet->use.bytes * packet->use.rows;
     if (node->is->type != hipGraphNodeTypeMemset || node->done_bytes >= bytes_of(node))
@@ -434,7 +441,7 @@ static bool levels_of_graph(struct prover *prover)
     }
     if (good)
         for (uint32_t i = 0; i < prover->proof->count; i++)
-            prover->proof->levels[i] = level[prover->node_of[i]]++;
+            prover->proof->levels[i] = level[prover->proof->nodes[i]]++;
     rl_release(weight);
     rl_release(level);
     rl_release(work);
@@ -502,13 +509,23 @@ static bool list_dispatches(struct prover *prover)
 
     proof->packets = allocate(prover, seen->count, sizeof(*proof->packets));
     proof->levels = allocate(prover, seen->count, sizeof(*proof->levels));
-    prover->node_of = allocate(prover, seen->count, sizeof(*prover->node_of));
-    if (!proof->packets || !proof->levels || !prover->node_of)
+    proof->nodes = allocate(prover, seen->count, sizeof(*proof->nodes));
+    proof->functions = allocate(prover, seen->count, sizeof(*proof->functions));
+    if (!proof->packets || !proof->levels || !proof->nodes || !proof->functions)
         return false;
     for (size_t i = 0; i < seen->count; i++)
         if (seen->packets[i].dispatch)
             proof->packets[proof->count++] = (uint32_t)i;
     return proof->count || refuse(prover, RL_REASON_EMPTY, "%s", "");
+}
+
+static void release(struct prover *prover)
+{
+    rl_release(prover->nodes);
+    rl_release(prover->edges);
+    rl_release(prover->first_edge);
+    rl_release(prover->next);
+    rl_release(prover->ready);
 }
 
 bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology, struct rl_observation *seen,
@@ -526,14 +543,67 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
     else if (good)
         good = levels_of_graph(&prover);
     proof->by_graph = !prover.ambiguous;
-    rl_release(prover.nodes);
-    rl_release(prover.edges);
-    rl_release(prover.first_edge);
-    rl_release(prover.next);
-    rl_release(prover.ready);
-    rl_release(prover.node_of);
+    release(&prover);
     if (!good)
         rl_proof_free(proof);
+    return good;
+}
+
+/* ---- once more, with other arguments ---- */
+
+static bool renew_kernel(struct prover *prover, const struct node *node, const struct rl_seen *packet, void *function)
+{
+    const struct rl_topology_node *is = node->is;
+    const struct rl_code *code = &prover->seen->codes[packet->code];
+
+    if (is->doubtful || is->kernel.function != function || !has_geometry(prover, node, packet))
+        return false;
+    return !is->kernel.arguments ||
+           rl_arguments_write(&code->layout, is->kernel.arguments, is->kernel.argument_bytes,
+                              prover->seen->bytes + packet->arguments, code->kernarg_bytes);
+}
+
+static bool renew(struct prover *prover, uint32_t dispatch)
+{
+    const struct rl_proof *proof = prover->proof;
+    struct node *node = &prover->nodes[proof->nodes[dispatch]];
+    const struct rl_seen *packet = &prover->seen->packets[proof->packets[dispatch]];
+    bool same = false;
+
+    if (!node->is)
+        return false;
+    if (node->is->type == hipGraphNodeTypeKernel)
+        same = renew_kernel(prover, node, packet, proof->functions[dispatch]);
+    else if (node->is->type == hipGraphNodeTypeMemset)
+        same = node->is->fill.elementSize && is_fill(prover, node, packet);
+    else if (!node->is->doubtful)
+        same = is_copy(prover, node, packet);
+    node->packets++;
+    node->done_bytes += packet->use.bytes * packet->use.rows;
+    return same;
+}
+
+static bool all_renewed(const struct prover *prover)
+{
+    for (uint32_t i = 0; i < prover->node_count; i++) {
+        const struct node *node = &prover->nodes[i];
+
+        if (node->is && (!node->packets ||
+                         (node->is->type == hipGraphNodeTypeMemset && node->done_bytes != bytes_of(node))))
+            return false;
+    }
+    return true;
+}
+
+bool rl_prove_again(const struct rl_topology *topology, struct rl_observation *seen, const struct rl_proof *proof)
+{
+    struct prover prover = { .seen = seen, .proof = (struct rl_proof *)proof };
+    bool good = flatten(&prover, topology);
+
+    for (uint32_t i = 0; good && i < proof->count; i++)
+        good = proof->nodes[i] < prover.node_count && renew(&prover, i);
+    good = good && all_renewed(&prover);
+    release(&prover);
     return good;
 }
 
@@ -541,5 +611,7 @@ void rl_proof_free(struct rl_proof *proof)
 {
     rl_release(proof->packets);
     rl_release(proof->levels);
+    rl_release(proof->nodes);
+    rl_release(proof->functions);
     *proof = (struct rl_proof){ 0 };
 }

@@ -18,6 +18,8 @@
 struct rl_proof {
     uint32_t *packets; /* dispatches: positions in seen->packets, in order of reservation */
     uint32_t *levels;  /* of each */
+    uint32_t *nodes;   /* the node that each belongs to, in the graph with its inner graphs laid flat */
+    void **functions;  /* what that node calls its kernel */
     uint32_t count;
     bool by_graph; /* levels come from the graph's edges; else each dispatch is a level */
 };
@@ -25,6 +27,10 @@ struct rl_proof {
 /* False with seen->reason. */
 bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology, struct rl_observation *seen,
               struct rl_proof *proof);
+
+/* Whether the graph still is what was proved, but for the values of arguments: these are written into what was seen, which
+ * then is what HIP would submit now. False: another launch must be observed, and what was seen is of no use any more. */
+bool rl_prove_again(const struct rl_topology *topology, struct rl_observation *seen, const struct rl_proof *proof);
 void rl_proof_free(struct rl_proof *proof);
 
 #endif

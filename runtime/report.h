@@ -37,7 +37,8 @@ enum { RL_REPORT_EXECS = 256, RL_TEXT_SIZE = 256 };
     X(execs_updated)   \
     X(launches_without_record) \
     X(launches_in_other_streams) \
-    X(replays_without_place)
+    X(replays_without_place) \
+    X(plans_renewed)
 
 #define RL_COUNTER_MEMBER(name) RL_COUNT_##name,
 enum rl_counter { RL_COUNTERS(RL_COUNTER_MEMBER) RL_COUNTER_COUNT };

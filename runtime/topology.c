@@ -24,7 +24,7 @@ struct reader {
     const struct rl_hip_table *hip;
     hipGraphExec_t exec;
     size_t nodes_left, edges_left;
-    bool branches; /* the graph being read: only then arguments are needed to tell its nodes apart */
+    bool branches; /* in the graph being read; arguments tell its nodes apart, or say what an update changes */
     enum rl_reason reason;
     char *detail;
 };
@@ -259,9 +259,9 @@ static bool read_kernel(struct reader *reader, struct rl_topology_node *node)
     node->kernel.shared_bytes = params.sharedMemBytes;
     if (params.extra)
         return read_packed(reader, node, params.extra);
-    if (reader->branches)
-        node->kernel.arguments = rl_arguments_copy(reader->hip, params.func, params.kernelParams,
-                                                   &node->kernel.argument_bytes);
+    if (reader->branches || !reader->exec)
+        node->doubtful = !rl_arguments_copy(reader->hip, params.func, params.kernelParams, &node->kernel.arguments,
+                                            &node->kernel.argument_bytes);
     return true;
 }
 
@@ -281,10 +281,12 @@ static void read_copy(struct reader *reader, struct rl_topology_node *node)
     hipMemcpy3DParms params = { 0 };
     int version = 0;
 
-    if (reader->branches && reader->hip->hipRuntimeGetVersion && reader->hip->hipRuntimeGetVersion(&version) == hipSuccess &&
+    node->doubtful = true;
+    if ((reader->branches || !reader->exec) && reader->hip->hipRuntimeGetVersion && reader->hip->hipRuntimeGetVersion(&version) == hipSuccess &&
         version >= ANSWERS_FROM && reader->hip->hipGraphMemcpyNodeGetParams &&
         reader->hip->hipGraphMemcpyNodeGetParams(node->handle, &params) == hipSuccess)
         node->copy = rl_topology_copy(&params);
+    node->doubtful = !node->copy.bytes;
 }
 
 /* HIP answers only for nodes of the graph that the exec was made from, and only for these types. */
@@ -342,15 +344,13 @@ static uint64_t node_digest(uint64_t digest, const struct rl_topology_node *node
         digest = add_bytes(digest, &node->kernel.grid, sizeof(dim3));
         digest = add_bytes(digest, &node->kernel.block, sizeof(dim3));
         digest = add(digest, node->kernel.shared_bytes);
-        return add_bytes(digest, node->kernel.arguments, node->kernel.argument_bytes);
+        /* Others are read only where they are needed, and the digest is that of the graph. */
+        return node->packed ? add_bytes(digest, node->kernel.arguments, node->kernel.argument_bytes) : digest;
     case hipGraphNodeTypeMemset:
         digest = add(digest, (uintptr_t)node->fill.dst);
         digest = add(digest, (uint64_t)node->fill.elementSize << 32 | node->fill.value);
         digest = add(digest, node->fill.width);
         return add(add(digest, node->fill.height), node->fill.pitch);
-    case hipGraphNodeTypeMemcpy:
-        digest = add(digest, (uintptr_t)node->copy.from);
-        return add(add(digest, (uintptr_t)node->copy.to), node->copy.bytes);
     case hipGraphNodeTypeGraph:
         return add(digest, node->child->digest);
     default:

@@ -23,6 +23,7 @@ struct rl_topology_node {
     uint32_t type;         /* hipGraphNodeType, or a number that this release does not have */
     bool disabled;
     bool packed; /* kernel: its arguments came as one block */
+    bool doubtful; /* changed since it was launched, to something that is not described */
     union {
         struct {
             void *function;

@@ -3,8 +3,8 @@
  * exec's graph follows each call that succeeds; a call on a node that is not found there leaves no description, and the
  * exec is native.
  *
- * A change of arguments alone changes nothing that is described. All of them make the exec fresh: what it runs then is
- * seen in its next launch.
+ * All of them mark the exec as changed. Its next launch makes a new plan from what the last one showed when nothing but
+ * arguments changed, to values that are known; otherwise it is HIP's and is observed.
  */
 #include "handlers.h"
 
@@ -68,18 +68,17 @@ static hipError_t changed(hipError_t status, const void *caller, hipGraphExec_t 
     return status;
 }
 
-/* Arguments are only described where nodes need them to be told apart. */
 static void set_arguments(struct rl_topology_node *node, const hipKernelNodeParams *kernel)
 {
-    bool wanted = node->kernel.arguments;
     struct rl_quiet quiet;
 
     rl_release(node->kernel.arguments);
     node->kernel.arguments = NULL;
-    if (!wanted || kernel->extra || !rl_quiet_begin(&quiet))
+    node->doubtful = true;
+    if (kernel->extra || !rl_quiet_begin(&quiet))
         return;
-    node->kernel.arguments = rl_arguments_copy(quiet.hip, kernel->func, kernel->kernelParams,
-                                               &node->kernel.argument_bytes);
+    node->doubtful = !rl_arguments_copy(quiet.hip, kernel->func, kernel->kernelParams, &node->kernel.arguments,
+                                        &node->kernel.argument_bytes);
     rl_quiet_end(&quiet);
 }
 
@@ -106,6 +105,7 @@ static void set_copy(struct rl_topology_node *node, const void *parameters)
 {
     if (node->type == hipGraphNodeTypeMemcpy)
         node->copy = rl_topology_copy(parameters);
+    node->doubtful = !node->copy.bytes;
 }
 
 /* What the call says of memory is not compared: any copy may be this node's. */
@@ -114,6 +114,7 @@ static void forget_copy(struct rl_topology_node *node, const void *parameters)
     (void)parameters;
     if (node->type == hipGraphNodeTypeMemcpy)
         node->copy.bytes = 0;
+    node->doubtful = true;
 }
 
 /* The driver's block is another one in each release. */

@@ -11,9 +11,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from engine.replay import APPS, BUILD, Run, run  # noqa: E402
+from engine.replay import APPS, BUILD, Run, run
 
-SHOWN = ("chain", "diamond", "fork_join", "memset_nodes", "copy_launch_copy", "null_stream", "large_graph", "many_launches")
+SHOWN = (
+    "chain",
+    "diamond",
+    "fork_join",
+    "memset_nodes",
+    "copy_launch_copy",
+    "null_stream",
+    "large_graph",
+    "many_launches",
+)
 TARGETS = ("gfx1100", "gfx1201")
 HEAD = ("application", "GPU", "nodes", "packets", "dwords", "by HIP", "replayed", "results")
 WIDTHS = (18, 9, 7, 9, 8, 8, 10, 30)
@@ -51,7 +60,9 @@ def main() -> int:
         print("The applications are not built: run `make softgpu apps` first.", file=sys.stderr)
         return 1
     print("Unmodified libamdhip64 and ROCr 7.2.4 on the software GPU, LD_PRELOAD=build/libredline.so")
-    print("packets, dwords: of one replayed launch; launches by HIP are each exec's first and one after each change\n")
+    print(
+        "packets, dwords: of one replayed launch; launches by HIP are each exec's first and one after each change\n"
+    )
     print(line(HEAD))
     good = [show(app, gfx) for app in SHOWN for gfx in TARGETS]
     print(f"\n{sum(good)} of {len(good)} as they should be")

@@ -53,7 +53,8 @@ RULES = [
     (
         "a changed exec is observed again",
         "launch.c",
-        "    if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)\n        start_again(exec);",
+        "    if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)\n"
+        "        start_again(launch);",
         "",
         "",
         "",
@@ -85,7 +86,7 @@ RULES = [
     (
         "levels are those of the graph",
         "prove.c",
-        "            prover->proof->levels[i] = level[prover->node_of[i]]++;",
+        "            prover->proof->levels[i] = level[prover->proof->nodes[i]]++;",
         "            prover->proof->levels[i] = 0;",
         "",
         "",
