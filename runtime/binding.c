@@ -60,7 +60,8 @@ struct judgement {
 static bool bound_elsewhere(struct judgement *judgement, const struct rl_object *object, const char *name)
 {
     judgement->name = name;
-    strncpy(judgement->path, object->path[0] ? object->path : "the program itself", sizeof(judgement->path) - 1);
+    strncpy(judgement->path, object->path[0] ? object->path : "the program itself",
+            sizeof(judgement->path) - 1);
     return true;
 }
 

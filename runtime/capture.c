@@ -1,10 +1,10 @@
 /*
- * Captures: from the begin until the end, what is known stands in a record of the stream on which the capture was begun;
- * streams that fork and join have none. It names the captured graph as soon as anybody has seen it. The nodes of a capture
- * are HIP's business: they are read back when the graph is instantiated.
+ * Captures: from the begin until the end, what is known stands in a record of the stream on which the capture
+ * was begun; streams that fork and join have none. It names the captured graph as soon as anybody has seen
+ * it. The nodes of a capture are HIP's business: they are read back when the graph is instantiated.
  *
- * A capture that ended leaves no stream record; 903 and 908 are answers to the wrong stream or thread, and the capture
- * goes on. After 901 and 904 HIP has deleted the graph, the application's own one included.
+ * A capture that ended leaves no stream record; 903 and 908 are answers to the wrong stream or thread, and
+ * the capture goes on. After 901 and 904 HIP has deleted the graph, the application's own one included.
  */
 #include "handlers.h"
 
@@ -15,8 +15,8 @@
 #include "process.h"
 #include "records.h"
 
-/* hipStreamPerThread and, in `_spt` calls, NULL mean another stream in each thread: the thread's own address, which no
- * stream can have, stands for it. */
+/* hipStreamPerThread and, in `_spt` calls, NULL mean another stream in each thread: the thread's own address,
+ * which no stream can have, stands for it. */
 static const void *key_of(hipStream_t stream, bool per_thread)
 {
     static const char legacy;
@@ -95,21 +95,24 @@ static hipError_t begun(hipError_t status, const void *caller, const void *key)
     return status;
 }
 
-hipError_t rl_stream_begin_capture(hipError_t (*native)(hipStream_t, hipStreamCaptureMode), const void *caller,
+hipError_t rl_stream_begin_capture(hipError_t (*native)(hipStream_t, hipStreamCaptureMode),
+                                   const void *caller,
                                    hipStream_t stream, hipStreamCaptureMode mode)
 {
     return begun(native(stream, mode), caller, key_of(stream, false));
 }
 
-hipError_t rl_stream_begin_capture_spt(hipError_t (*native)(hipStream_t, hipStreamCaptureMode), const void *caller,
+hipError_t rl_stream_begin_capture_spt(hipError_t (*native)(hipStream_t, hipStreamCaptureMode),
+                                       const void *caller,
                                        hipStream_t stream, hipStreamCaptureMode mode)
 {
     return begun(native(stream, mode), caller, key_of(stream, true));
 }
 
-/* A call that fails over its dependencies has begun the capture all the same; one that fails because a capture is open
- * leaves that one open. */
-hipError_t rl_stream_begin_capture_to_graph(hipError_t (*native)(hipStream_t, hipGraph_t, const hipGraphNode_t *,
+/* A call that fails over its dependencies has begun the capture all the same; one that fails because a
+ * capture is open leaves that one open. */
+hipError_t rl_stream_begin_capture_to_graph(hipError_t (*native)(hipStream_t, hipGraph_t,
+                                                                 const hipGraphNode_t *,
                                             const hipGraphEdgeData *, size_t, hipStreamCaptureMode),
                                             const void *caller, hipStream_t stream, hipGraph_t graph,
                                             const hipGraphNode_t *dependencies,
@@ -174,7 +177,8 @@ static hipError_t ended(hipError_t status, const void *caller, const void *key, 
     struct rl_ref stream = find(key);
     hipGraph_t graph;
 
-    if (!watched(caller) || status == hipErrorStreamCaptureUnmatched || status == hipErrorStreamCaptureWrongThread)
+    if (!watched(caller) || status == hipErrorStreamCaptureUnmatched ||
+        status == hipErrorStreamCaptureWrongThread)
         return status;
     graph = graph_captured(stream);
     if (status == hipSuccess && made && *made) {
@@ -237,20 +241,24 @@ static hipError_t informed(hipError_t status, const void *caller, const void *ke
 }
 
 hipError_t rl_stream_get_capture_info_v2(info_v2 *native, const void *caller, hipStream_t stream,
-                                         hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out,
+                                         hipStreamCaptureStatus *captureStatus_out,
+                                                 unsigned long long *id_out,
                                          hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out,
                                          size_t *numDependencies_out)
 {
-    return informed(native(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out),
+    return informed(native(stream, captureStatus_out, id_out, graph_out, dependencies_out,
+                           numDependencies_out),
                     caller, key_of(stream, false), captureStatus_out, graph_out);
 }
 
 hipError_t rl_stream_get_capture_info_v2_spt(info_v2 *native, const void *caller, hipStream_t stream,
-                                             hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out,
+                                             hipStreamCaptureStatus *captureStatus_out,
+                                                     unsigned long long *id_out,
                                              hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out,
                                              size_t *numDependencies_out)
 {
-    return informed(native(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out),
+    return informed(native(stream, captureStatus_out, id_out, graph_out, dependencies_out,
+                           numDependencies_out),
                     caller, key_of(stream, true), captureStatus_out, graph_out);
 }
 

@@ -1,8 +1,8 @@
 /*
  * Execs: instantiate, update, launch, destroy.
  *
- * Reading the graph back makes calls of HIP. That happens only after a native success, only for an application's call and
- * never for one that HIP makes to itself, which may hold locks of its own.
+ * Reading the graph back makes calls of HIP. That happens only after a native success, only for an
+ * application's call and never for one that HIP makes to itself, which may hold locks of its own.
  */
 #include "handlers.h"
 
@@ -13,8 +13,9 @@
 #include "quiet.h"
 #include "records.h"
 
-/* hipGraphInstantiateFlags of hip_runtime_api.h, which no signature names. The first frees what allocation nodes left,
- * and those make an exec native anyway; the second prepares memory. Both leave what a launch does as it is. */
+/* hipGraphInstantiateFlags of hip_runtime_api.h, which no signature names. The first frees what allocation
+ * nodes left, and those make an exec native anyway; the second prepares memory. Both leave what a launch does
+ * as it is. */
 enum { AUTO_FREE_ON_LAUNCH = 1, UPLOAD = 2 };
 static const unsigned long long harmless_flags = AUTO_FREE_ON_LAUNCH | UPLOAD;
 
@@ -34,7 +35,8 @@ static struct rl_report_exec *report_of(const struct rl_record *record)
     return (struct rl_report_exec *)atomic_load_explicit(&record->note, memory_order_relaxed);
 }
 
-/* An exec's reason to be native; RL_REASON_NONE: nothing speaks against a replay so far. The first one found stands. */
+/* An exec's reason to be native; RL_REASON_NONE: nothing speaks against a replay so far. The first one found
+ * stands. */
 struct verdict {
     enum rl_reason reason;
     char detail[RL_TEXT_SIZE];
@@ -67,7 +69,8 @@ static void judge_nodes(struct verdict *verdict, const struct rl_topology *topol
         return;
     if (node) {
         verdict->reason = RL_REASON_NODE_TYPE;
-        snprintf(verdict->detail, sizeof(verdict->detail), "%s (type %u)", rl_topology_type_name(node->type), node->type);
+        snprintf(verdict->detail, sizeof(verdict->detail), "%s (type %u)", rl_topology_type_name(node->type),
+                 node->type);
     } else if (!topology->node_count) {
         verdict->reason = RL_REASON_EMPTY;
     }
@@ -151,7 +154,8 @@ static bool made(hipError_t status, const void *caller, hipGraphExec_t *out)
     return rl_active() && status == hipSuccess && out && *out && !rl_called_by_hip(caller);
 }
 
-hipError_t rl_graph_instantiate(hipError_t (*native)(hipGraphExec_t *, hipGraph_t, hipGraphNode_t *, char *, size_t),
+hipError_t rl_graph_instantiate(hipError_t (*native)(hipGraphExec_t *, hipGraph_t, hipGraphNode_t *, char *,
+                                                     size_t),
                                 const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
                                 hipGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize)
 {
@@ -162,7 +166,8 @@ hipError_t rl_graph_instantiate(hipError_t (*native)(hipGraphExec_t *, hipGraph_
     return status;
 }
 
-hipError_t rl_graph_instantiate_with_flags(hipError_t (*native)(hipGraphExec_t *, hipGraph_t, unsigned long long),
+hipError_t rl_graph_instantiate_with_flags(hipError_t (*native)(hipGraphExec_t *, hipGraph_t,
+                                                                unsigned long long),
                                            const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
                                            unsigned long long flags)
 {
@@ -201,7 +206,8 @@ void rl_invalidate_exec(hipError_t status, hipGraphExec_t handle)
     }
 }
 
-/* Nothing was changed by an update from the very graph of which the exec was made, with no call on either since. */
+/* Nothing was changed by an update from the very graph of which the exec was made, with no call on either
+ * since. */
 static bool nothing_changed(const struct rl_exec *exec, struct rl_ref graph)
 {
     return exec->source.record == graph.record && exec->source.generation == graph.generation &&
@@ -209,8 +215,8 @@ static bool nothing_changed(const struct rl_exec *exec, struct rl_ref graph)
            exec->source_edits == edits_of(graph);
 }
 
-/* HIP compares counts and types by position and never edges. Ours stay those that the exec was made with, so only a
- * graph that has the same ones can take the place of its description. */
+/* HIP compares counts and types by position and never edges. Ours stay those that the exec was made with, so
+ * only a graph that has the same ones can take the place of its description. */
 static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
 {
     struct verdict verdict;
@@ -218,14 +224,16 @@ static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
 
     if (verdict.reason == RL_REASON_NONE && (!before || !rl_topology_alike(before, topology))) {
         verdict.reason = RL_REASON_TOPOLOGY_DIFFERS;
-        snprintf(verdict.detail, sizeof(verdict.detail), "graph %p has other edges than the exec that it updated",
+        snprintf(verdict.detail, sizeof(verdict.detail),
+                 "graph %p has other edges than the exec that it updated",
                  (void *)graph);
     }
     judge_flags(&verdict, exec->flags);
     if (before && topology && verdict.reason == RL_REASON_NONE) {
         for (size_t i = 0; i < topology->node_count; i++) {
             topology->nodes[i].disabled = before->nodes[i].disabled;
-            topology->nodes[i].handle = before->nodes[i].handle; /* HIP names an exec's nodes by its first source */
+            /* HIP names an exec's nodes by its first source */
+            topology->nodes[i].handle = before->nodes[i].handle;
         }
         exec->topology = topology;
         topology = before;
@@ -236,7 +244,8 @@ static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
     pronounce(exec, &verdict);
 }
 
-/* An application may update an exec right after making it, from the same graph: what was examined then still holds. */
+/* An application may update an exec right after making it, from the same graph: what was examined then still
+ * holds. */
 static void updated(struct rl_exec *exec, hipGraph_t graph)
 {
     bool same = nothing_changed(exec, rl_side_table_find(RL_GRAPH, graph));
@@ -270,7 +279,8 @@ hipError_t rl_graph_exec_update(hipError_t (*native)(hipGraphExec_t, hipGraph_t,
     return status;
 }
 
-hipError_t rl_graph_exec_destroy(hipError_t (*native)(hipGraphExec_t), const void *caller, hipGraphExec_t graphExec)
+hipError_t rl_graph_exec_destroy(hipError_t (*native)(hipGraphExec_t), const void *caller,
+                                 hipGraphExec_t graphExec)
 {
     (void)caller;
     return rl_active() ? rl_launch_destroy(native, graphExec) : native(graphExec);

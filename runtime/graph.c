@@ -1,4 +1,5 @@
-/* Graphs: destroy, clone, child graphs, edges, user objects. What HIP does with each call stands in policies.yaml. */
+/* Graphs: destroy, clone, child graphs, edges, user objects. What HIP does with each call stands in
+ * policies.yaml. */
 #include "handlers.h"
 #include "native.h"
 #include "process.h"
@@ -15,7 +16,8 @@ hipError_t rl_graph_destroy(hipError_t (*native)(hipGraph_t), const void *caller
     return native(graph);
 }
 
-hipError_t rl_graph_destroy_node(hipError_t (*native)(hipGraphNode_t), const void *caller, hipGraphNode_t node)
+hipError_t rl_graph_destroy_node(hipError_t (*native)(hipGraphNode_t), const void *caller,
+                                 hipGraphNode_t node)
 {
     struct rl_ref graph = { 0 };
     hipError_t status;
@@ -29,7 +31,8 @@ hipError_t rl_graph_destroy_node(hipError_t (*native)(hipGraphNode_t), const voi
     return status;
 }
 
-hipError_t rl_graph_clone(hipError_t (*native)(hipGraph_t *, hipGraph_t), const void *caller, hipGraph_t *pGraphClone,
+hipError_t rl_graph_clone(hipError_t (*native)(hipGraph_t *, hipGraph_t), const void *caller,
+                          hipGraph_t *pGraphClone,
                           hipGraph_t originalGraph)
 {
     hipError_t status = native(pGraphClone, originalGraph);
@@ -52,19 +55,24 @@ static hipError_t child_added(hipError_t status, const void *caller, hipGraphNod
     return status;
 }
 
-hipError_t rl_graph_add_child_graph_node(hipError_t (*native)(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *,
+hipError_t rl_graph_add_child_graph_node(hipError_t (*native)(hipGraphNode_t *, hipGraph_t,
+                                                              const hipGraphNode_t *,
                                          size_t, hipGraph_t), const void *caller, hipGraphNode_t *pGraphNode,
-                                         hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t numDependencies,
+                                         hipGraph_t graph, const hipGraphNode_t *pDependencies,
+                                                 size_t numDependencies,
                                          hipGraph_t childGraph)
 {
     hipError_t status = native(pGraphNode, graph, pDependencies, numDependencies, childGraph);
 
-    return rl_active() ? child_added(status, caller, pGraphNode, graph, pDependencies, numDependencies, childGraph)
+    return rl_active() ? child_added(status, caller, pGraphNode, graph, pDependencies, numDependencies,
+                                     childGraph)
                        : status;
 }
 
-hipError_t rl_graph_add_node(hipError_t (*native)(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t,
-                             hipGraphNodeParams *), const void *caller, hipGraphNode_t *pGraphNode, hipGraph_t graph,
+hipError_t rl_graph_add_node(hipError_t (*native)(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *,
+                                                  size_t,
+                             hipGraphNodeParams *), const void *caller, hipGraphNode_t *pGraphNode,
+                                     hipGraph_t graph,
                              const hipGraphNode_t *pDependencies, size_t numDependencies,
                              hipGraphNodeParams *nodeParams)
 {
@@ -80,7 +88,8 @@ hipError_t rl_graph_add_node(hipError_t (*native)(hipGraphNode_t *, hipGraph_t, 
     return status;
 }
 
-hipError_t rl_graph_child_graph_node_get_graph(hipError_t (*native)(hipGraphNode_t, hipGraph_t *), const void *caller,
+hipError_t rl_graph_child_graph_node_get_graph(hipError_t (*native)(hipGraphNode_t, hipGraph_t *),
+                                               const void *caller,
                                                hipGraphNode_t node, hipGraph_t *pGraph)
 {
     hipError_t status = native(node, pGraph);
@@ -90,8 +99,10 @@ hipError_t rl_graph_child_graph_node_get_graph(hipError_t (*native)(hipGraphNode
     return status;
 }
 
-hipError_t rl_graph_add_dependencies(hipError_t (*native)(hipGraph_t, const hipGraphNode_t *, const hipGraphNode_t *,
-                                     size_t), const void *caller, hipGraph_t graph, const hipGraphNode_t *from,
+hipError_t rl_graph_add_dependencies(hipError_t (*native)(hipGraph_t, const hipGraphNode_t *,
+                                                          const hipGraphNode_t *,
+                                     size_t), const void *caller, hipGraph_t graph,
+                                             const hipGraphNode_t *from,
                                      const hipGraphNode_t *to, size_t numDependencies)
 {
     hipError_t status = native(graph, from, to, numDependencies);
@@ -104,7 +115,8 @@ hipError_t rl_graph_add_dependencies(hipError_t (*native)(hipGraph_t, const hipG
 
 hipError_t rl_graph_remove_dependencies(hipError_t (*native)(hipGraph_t, const hipGraphNode_t *,
                                         const hipGraphNode_t *, size_t), const void *caller, hipGraph_t graph,
-                                        const hipGraphNode_t *from, const hipGraphNode_t *to, size_t numDependencies)
+                                        const hipGraphNode_t *from, const hipGraphNode_t *to,
+                                                size_t numDependencies)
 {
     hipError_t status = native(graph, from, to, numDependencies);
 
@@ -114,7 +126,8 @@ hipError_t rl_graph_remove_dependencies(hipError_t (*native)(hipGraph_t, const h
     return status;
 }
 
-hipError_t rl_graph_retain_user_object(hipError_t (*native)(hipGraph_t, hipUserObject_t, unsigned int, unsigned int),
+hipError_t rl_graph_retain_user_object(hipError_t (*native)(hipGraph_t, hipUserObject_t, unsigned int,
+                                                            unsigned int),
                                        const void *caller, hipGraph_t graph, hipUserObject_t object,
                                        unsigned int count, unsigned int flags)
 {

@@ -1,7 +1,7 @@
 /*
- * Looking functions up by name through HIP, which searches its own library, past every preload: HIP answers, and where
- * its answer is a function that we export, ours takes its place. Comparing addresses follows HIP's own choice of release
- * and of the per-thread form.
+ * Looking functions up by name through HIP, which searches its own library, past every preload: HIP answers,
+ * and where its answer is a function that we export, ours takes its place. Comparing addresses follows HIP's
+ * own choice of release and of the per-thread form.
  */
 #include "handlers.h"
 #include "native.h"
@@ -36,14 +36,16 @@ static hipError_t found(hipError_t status, const void *caller, void **function)
 }
 
 hipError_t rl_get_proc_address(hipError_t (*native)(const char *, void **, int, uint64_t,
-                               hipDriverProcAddressQueryResult *), const void *caller, const char *symbol, void **pfn,
+                               hipDriverProcAddressQueryResult *), const void *caller, const char *symbol,
+                                       void **pfn,
                                int hipVersion, uint64_t flags, hipDriverProcAddressQueryResult *symbolStatus)
 {
     return found(native(symbol, pfn, hipVersion, flags, symbolStatus), caller, pfn);
 }
 
 hipError_t rl_get_driver_entry_point(hipError_t (*native)(const char *, void **, unsigned long long,
-                                     hipDriverEntryPointQueryResult *), const void *caller, const char *symbol,
+                                     hipDriverEntryPointQueryResult *), const void *caller,
+                                             const char *symbol,
                                      void **funcPtr, unsigned long long flags,
                                      hipDriverEntryPointQueryResult *driverStatus)
 {
@@ -51,7 +53,8 @@ hipError_t rl_get_driver_entry_point(hipError_t (*native)(const char *, void **,
 }
 
 hipError_t rl_get_driver_entry_point_spt(hipError_t (*native)(const char *, void **, unsigned long long,
-                                         hipDriverEntryPointQueryResult *), const void *caller, const char *symbol,
+                                         hipDriverEntryPointQueryResult *), const void *caller,
+                                                 const char *symbol,
                                          void **funcPtr, unsigned long long flags,
                                          hipDriverEntryPointQueryResult *status)
 {

@@ -1,6 +1,6 @@
 /*
- * See memory.h. Blocks are powers of two, cut from chunks that are never given back and kept in a list for each size;
- * larger ones are mappings of their own.
+ * See memory.h. Blocks are powers of two, cut from chunks that are never given back and kept in a list for
+ * each size; larger ones are mappings of their own.
  */
 #define _GNU_SOURCE
 #include "memory.h"

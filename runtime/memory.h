@@ -1,10 +1,10 @@
 /*
- * Memory of our own, from pages of our own: the application's heap looks the same with and without us. HIP's objects
- * come from that heap, so an address that comes back comes back all the same; an allocator that the application brings,
- * and that may call HIP, is never entered.
+ * Memory of our own, from pages of our own: the application's heap looks the same with and without us. HIP's
+ * objects come from that heap, so an address that comes back comes back all the same; an allocator that the
+ * application brings, and that may call HIP, is never entered.
  *
- * Threads: any; a lock is held for a few instructions. Failure: NULL, errno is kept. The child of a fork starts with no
- * free blocks and may release what its parent allocated.
+ * Threads: any; a lock is held for a few instructions. Failure: NULL, errno is kept. The child of a fork
+ * starts with no free blocks and may release what its parent allocated.
  */
 #ifndef REDLINE_MEMORY_H
 #define REDLINE_MEMORY_H

@@ -57,7 +57,8 @@ struct search {
     size_t copy_count;
     struct rl_object calling; /* the object that `caller` is in; no text: none */
     bool behind_us;
-    void *wrappers[LARGEST_TABLE / sizeof(void *)]; /* by entry: the first function between us and the library */
+    /* by entry: the first function between us and the library */
+    void *wrappers[LARGEST_TABLE / sizeof(void *)];
 };
 
 static void **member(void *table, const struct rl_native_entry *entry)
@@ -79,7 +80,8 @@ static void note_wrappers(struct search *search, const struct rl_object *object)
 
     for (size_t i = 0; i < *library->entry_count; i++)
         if (library->entries[i].exported && !search->wrappers[i])
-            search->wrappers[i] = rl_object_function(object, library->entries[i].name, library->entries[i].node);
+            search->wrappers[i] = rl_object_function(object, library->entries[i].name,
+                                                     library->entries[i].node);
 }
 
 static bool has_any(const struct rl_object *object, const struct library *library)
@@ -157,7 +159,8 @@ static const void *keep(const struct library *library, const char *tables)
             if (state == READY && !memcmp(slot, tables, 2 * library->table_size))
                 return slot;
         }
-        /* Sixteen different places for one library: the oldest was unloaded long ago, and nobody can be in it. */
+        /* Sixteen different places for one library: the oldest was unloaded long ago, and nobody can be in
+         * it. */
         atomic_store(&library->states[0], EMPTY);
         sched_yield();
     }
@@ -171,7 +174,8 @@ static const struct rl_object *copy_with(const struct search *search, const void
     return NULL;
 }
 
-/* The copy that the caller would have been bound to without us: its own, the global one, or one it brought along. */
+/* The copy that the caller would have been bound to without us: its own, the global one, or one it brought
+ * along. */
 static const struct rl_object *copy_of_caller(const struct search *search)
 {
     const char *name = search->library->entries[0].name;
@@ -201,8 +205,8 @@ static void set_range(struct rl_text_range *range, const struct rl_object *objec
 }
 
 /*
- * Who was bound to what, by the caller's code, as long as nothing new is loaded. One writer at a time, others do without;
- * a reader that meets a line in the middle of a change takes it for a miss.
+ * Who was bound to what, by the caller's code, as long as nothing new is loaded. One writer at a time, others
+ * do without; a reader that meets a line in the middle of a change takes it for a miss.
  */
 enum { CACHE_LINES = 16 };
 static struct cache {
@@ -262,7 +266,8 @@ static void report_found(const struct rl_object *copy)
     rl_report_hip(path, version ? version + 4 : "");
 }
 
-/* The only copy. Judged before it becomes the current one, so that the first call is treated like any other. */
+/* The only copy. Judged before it becomes the current one, so that the first call is treated like any
+ * other. */
 static const void *use_hip(const struct search *search, const char *tables)
 {
     const struct rl_object *copy = search->copy_count ? &search->copies[0] : NULL;
@@ -360,7 +365,8 @@ const struct rl_hsa_table *rl_hsa_resolve(const void *caller)
     return table;
 }
 
-/* The child of a fork looks again when it uses HIP, so that it is judged and reported as a process of its own. */
+/* The child of a fork looks again when it uses HIP, so that it is judged and reported as a process of its
+ * own. */
 static void start_again(void)
 {
     atomic_store(&rl_hip_current, NULL);

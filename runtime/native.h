@@ -1,18 +1,19 @@
 /*
  * The functions of the libraries that the process really uses.
  *
- * rl_hip(), rl_hip_anew() and rl_hsa() are given the address that their shim returns to. They may be called from any
- * thread at any time, before main and while a library is being loaded, and never return NULL; members are NULL while the
- * library is not loaded and for functions that it does not have. The first call that finds the library fills the whole
- * table. Nothing is allocated, and no lock is held but for single looks at the loaded objects (object.h): threads that
- * resolve at once fill tables of their own, with the same values. Nothing is ever loaded, or kept loaded, on the application's behalf.
+ * rl_hip(), rl_hip_anew() and rl_hsa() are given the address that their shim returns to. They may be called
+ * from any thread at any time, before main and while a library is being loaded, and never return NULL;
+ * members are NULL while the library is not loaded and for functions that it does not have. The first call
+ * that finds the library fills the whole table. Nothing is allocated, and no lock is held but for single
+ * looks at the loaded objects (object.h): threads that resolve at once fill tables of their own, with the
+ * same values. Nothing is ever loaded, or kept loaded, on the application's behalf.
  *
- * A table holds what its shims call next. That is the library's own function, except where another preloaded library
- * stands between us and HIP and wraps the same function: then it is that wrapper. Calls that are ours alone, and
- * comparisons with addresses that HIP hands out, use rl_hip_own().
+ * A table holds what its shims call next. That is the library's own function, except where another preloaded
+ * library stands between us and HIP and wraps the same function: then it is that wrapper. Calls that are ours
+ * alone, and comparisons with addresses that HIP hands out, use rl_hip_own().
  *
- * With two copies of a library in the process there is no current table: every call is resolved by who made it, and the
- * process is passive.
+ * With two copies of a library in the process there is no current table: every call is resolved by who made
+ * it, and the process is passive.
  */
 #ifndef REDLINE_NATIVE_H
 #define REDLINE_NATIVE_H
@@ -46,8 +47,9 @@ static inline bool rl_text_has(struct rl_text_range *range, const void *address)
 }
 
 /*
- * HIP calls itself through its exported functions. The shim tells such a call by its return address and not by a flag of
- * the thread, because a callback of the application that HIP runs within a call is the application's.
+ * HIP calls itself through its exported functions. The shim tells such a call by its return address and not
+ * by a flag of the thread, because a callback of the application that HIP runs within a call is the
+ * application's.
  */
 static inline bool rl_called_by_hip(const void *caller)
 {

@@ -80,7 +80,8 @@ static int visit_one(struct dl_phdr_info *info, size_t size, void *data)
     return walk->visit(&object, walk->context);
 }
 
-/* The loader's lock is not made new in the child of a fork: no thread of ours may be inside while one forks. */
+/* The loader's lock is not made new in the child of a fork: no thread of ours may be inside while one
+ * forks. */
 static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
 
 static int iterate(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
@@ -153,14 +154,15 @@ static bool note_position(const struct rl_object *object, void *context)
     return false;
 }
 
-/* When our constructor runs, all objects of the start are mapped. What is loaded later stands behind libc: then we were
- * not there when callers were bound, and count ourselves out. */
+/* When our constructor runs, all objects of the start are mapped. What is loaded later stands behind libc:
+ * then we were not there when callers were bound, and count ourselves out. */
 __attribute__((constructor)) static void count_objects(void)
 {
     struct order order = { 0, 0, SIZE_MAX };
 
     rl_objects_walk(note_position, &order);
-    atomic_store_explicit(&at_start, order.ours < order.libc ? order.count : order.ours, memory_order_relaxed);
+    atomic_store_explicit(&at_start, order.ours < order.libc ? order.count : order.ours,
+                          memory_order_relaxed);
 }
 
 static bool is_function(const struct rl_object *object, size_t n)
@@ -237,7 +239,8 @@ static size_t find_by_sysv_hash(const struct rl_object *object, const char *name
 
 void *rl_object_function(const struct rl_object *object, const char *name, const char *node)
 {
-    size_t n = object->gnu_hash ? find_by_gnu_hash(object, name, node) : find_by_sysv_hash(object, name, node);
+    size_t n = object->gnu_hash ? find_by_gnu_hash(object, name, node) : find_by_sysv_hash(object, name,
+            node);
 
     return n ? (void *)(object->base + object->symbols[n].st_value) : NULL;
 }

@@ -1,9 +1,10 @@
 /*
  * A loaded shared object and the symbols that it defines, read from its own dynamic section.
  *
- * No function of dl*() but dl_iterate_phdr() is used: nothing is allocated, dlerror() keeps the application's text, and
- * the loader's main lock, which a thread that runs constructors holds, is not needed. Any thread; a walk within a walk is
- * not possible. Objects must stay loaded while they are looked at; a walk sees to that for the time of its callback.
+ * No function of dl*() but dl_iterate_phdr() is used: nothing is allocated, dlerror() keeps the application's
+ * text, and the loader's main lock, which a thread that runs constructors holds, is not needed. Any thread; a
+ * walk within a walk is not possible. Objects must stay loaded while they are looked at; a walk sees to that
+ * for the time of its callback.
  */
 #ifndef REDLINE_OBJECT_H
 #define REDLINE_OBJECT_H
@@ -15,7 +16,8 @@
 
 struct rl_object {
     const char *path; /* as the loader spells it; "" for the program itself */
-    size_t position;  /* in the order of loading: the program is 0, then preloaded objects, then what they need */
+    /* in the order of loading: the program is 0, then preloaded objects, then what they need */
+    size_t position;
     uintptr_t base;
     uintptr_t text, text_size; /* address range of the executable segments */
     const ElfW(Sym) *symbols;
@@ -37,12 +39,13 @@ unsigned long long rl_objects_loaded(void);
 size_t rl_objects_at_start(void);
 
 /*
- * Address of the function `name` that the object defines: in version node `node`, or unversioned, which the loader
- * takes for any node. `node` NULL or "": the default version. NULL when there is none.
+ * Address of the function `name` that the object defines: in version node `node`, or unversioned, which the
+ * loader takes for any node. `node` NULL or "": the default version. NULL when there is none.
  */
 void *rl_object_function(const struct rl_object *object, const char *name, const char *node);
 
-/* The name of the n-th function that the object defines and exports, NULL for other symbols; ends at the count. */
+/* The name of the n-th function that the object defines and exports, NULL for other symbols; ends at the
+ * count. */
 size_t rl_object_symbol_count(const struct rl_object *object);
 const char *rl_object_function_name(const struct rl_object *object, size_t n);
 

@@ -1,6 +1,6 @@
 /*
- * Whether this library works in this process at all: it does not before HIP is found, and never again after a reason
- * against it was seen.
+ * Whether this library works in this process at all: it does not before HIP is found, and never again after a
+ * reason against it was seen.
  *
  * Threads: any. rl_active() orders nothing; a shim that still sees the state before does what was right then.
  */

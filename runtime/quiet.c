@@ -8,7 +8,8 @@
 
 static bool exchange_mode(struct rl_quiet *quiet)
 {
-    return !rl_fault(RL_FAULT_NATIVE) && quiet->hip->hipThreadExchangeStreamCaptureMode(&quiet->mode) == hipSuccess;
+    return !rl_fault(RL_FAULT_NATIVE) &&
+            quiet->hip->hipThreadExchangeStreamCaptureMode(&quiet->mode) == hipSuccess;
 }
 
 static void clear_error(struct rl_quiet *quiet)

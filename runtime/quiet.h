@@ -1,10 +1,10 @@
 /*
  * HIP calls of our own that the application cannot notice, between a begin and an end on one thread.
  *
- * They may be made after a native call that succeeded, by a shim that the application called. HIP keeps an error for the
- * thread to ask about: with one pending nothing is asked at all, since a failing call of ours would take its place; with
- * none, whatever ours leave is taken away again. The thread's capture mode is relaxed meanwhile, so that nobody's capture
- * is invalidated, and gets its value back.
+ * They may be made after a native call that succeeded, by a shim that the application called. HIP keeps an
+ * error for the thread to ask about: with one pending nothing is asked at all, since a failing call of ours
+ * would take its place; with none, whatever ours leave is taken away again. The thread's capture mode is
+ * relaxed meanwhile, so that nobody's capture is invalidated, and gets its value back.
  */
 #ifndef REDLINE_QUIET_H
 #define REDLINE_QUIET_H

@@ -67,7 +67,8 @@ static void node_retire(struct rl_record *record)
     rl_records_unlock();
 }
 
-/* Takes the nodes of a graph that goes away out of the table; the graph is held, or has no reader any more. */
+/* Takes the nodes of a graph that goes away out of the table; the graph is held, or has no reader any
+ * more. */
 static void drop_nodes(struct rl_graph *graph)
 {
     for (;;) {
@@ -190,7 +191,8 @@ void rl_graph_shape_unknown(hipGraph_t handle)
     rl_record_drop(ref.record);
 }
 
-void rl_graph_edges(hipGraph_t handle, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count, bool added)
+void rl_graph_edges(hipGraph_t handle, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count,
+                    bool added)
 {
     struct rl_ref ref = rl_side_table_find(RL_GRAPH, handle);
     uint64_t sum = 0;
@@ -371,7 +373,8 @@ static enum rl_reason differs(const struct rl_graph *graph, const struct rl_topo
     return detail[0] ? RL_REASON_TOPOLOGY_DIFFERS : RL_REASON_NONE;
 }
 
-enum rl_reason rl_graph_compare(struct rl_ref ref, const struct rl_topology *topology, char detail[RL_TEXT_SIZE])
+enum rl_reason rl_graph_compare(struct rl_ref ref, const struct rl_topology *topology,
+                                char detail[RL_TEXT_SIZE])
 {
     struct rl_graph *graph = graph_of(ref);
     enum rl_reason reason;

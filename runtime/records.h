@@ -1,15 +1,18 @@
 /*
  * What we know about HIP's objects.
  *
- * A graph's record says what the calls seen so far made of the graph; HIP's own answer is compared with it when the graph
- * is instantiated. A node's record says whose it is. An exec's record holds what HIP said about the graph it was made
- * from, and why it is launched natively. A stream has a record while a capture that was begun on it is open (capture.c).
+ * A graph's record says what the calls seen so far made of the graph; HIP's own answer is compared with it
+ * when the graph is instantiated. A node's record says whose it is. An exec's record holds what HIP said
+ * about the graph it was made from, and why it is launched natively. A stream has a record while a capture
+ * that was begun on it is open (capture.c).
  *
- * Marks are doubts: each one makes what it stands on, or comes from it later, native. Setting one needlessly is safe.
+ * Marks are doubts: each one makes what it stands on, or comes from it later, native. Setting one needlessly
+ * is safe.
  *
- * Threads: any function from any thread; none of them calls HIP except rl_record_exec(), and none holds a lock when it
- * does. HIP asks applications not to use one graph in two threads at once; what they do wrong costs no more than a wrong
- * record, which the comparison with HIP finds. Out of memory means "no record": native.
+ * Threads: any function from any thread; none of them calls HIP except rl_record_exec(), and none holds a
+ * lock when it does. HIP asks applications not to use one graph in two threads at once; what they do wrong
+ * costs no more than a wrong record, which the comparison with HIP finds. Out of memory means "no record":
+ * native.
  */
 #ifndef REDLINE_RECORDS_H
 #define REDLINE_RECORDS_H
@@ -62,13 +65,14 @@ struct rl_exec {
 
 struct rl_stream {
     struct rl_record base;
-    hipGraph_t graph; /* under the lock of records.c: the graph being captured, NULL while nobody has seen it */
+    /* under the lock of records.c: the graph being captured, NULL while nobody has seen it */
+    hipGraph_t graph;
 };
 
 extern _Atomic unsigned rl_captures_open; /* at least the captures that are under way, whoever makes them */
 
-/* What generated shims say, after the native call and with its result: `made` is the out parameter itself, since a
- * failing call leaves garbage behind it. NULL and handles without a record are normal. */
+/* What generated shims say, after the native call and with its result: `made` is the out parameter itself,
+ * since a failing call leaves garbage behind it. NULL and handles without a record are normal. */
 void rl_record_graph(hipError_t status, const void *caller, hipGraph_t *made);
 void rl_record_node(hipError_t status, const void *caller, hipGraphNode_t *made, hipGraph_t owner,
                     const hipGraphNode_t *dependencies, size_t count);
@@ -94,8 +98,10 @@ void rl_records_forget(void); /* everything */
 bool rl_records_define(void); /* before the first record is made; any number of times */
 bool rl_execs_define(void);
 
-/* Compares HIP's answer with the record of the graph and keeps it; the reason when they differ, with its detail. */
-enum rl_reason rl_graph_compare(struct rl_ref graph, const struct rl_topology *topology, char detail[RL_TEXT_SIZE]);
+/* Compares HIP's answer with the record of the graph and keeps it; the reason when they differ, with its
+ * detail. */
+enum rl_reason rl_graph_compare(struct rl_ref graph, const struct rl_topology *topology,
+                                char detail[RL_TEXT_SIZE]);
 
 /* Guards what the structs above say; nothing is called with it held. */
 void rl_records_lock(void);

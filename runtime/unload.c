@@ -1,4 +1,5 @@
-/* What takes streams or code away from under execs without naming them: all execs are examined anew afterwards. */
+/* What takes streams or code away from under execs without naming them: all execs are examined anew
+ * afterwards. */
 #include "handlers.h"
 #include "lane.h"
 #include "process.h"

@@ -1,7 +1,7 @@
 /*
- * fuzz FIRST COUNT: one line of calls in random order for each seed, legal and illegal, in and out of capture, and what each
- * of them answers. A graph's work is a chain with further edges in its direction, and a stream's launches are waited for
- * before another stream is used, so that results do not depend on time.
+ * fuzz FIRST COUNT: one line of calls in random order for each seed, legal and illegal, in and out of
+ * capture, and what each of them answers. A graph's work is a chain with further edges in its direction, and
+ * a stream's launches are waited for before another stream is used, so that results do not depend on time.
  */
 #include "world.h"
 
@@ -113,8 +113,10 @@ static void add_node(int index)
         break;
     case 1:
         type = hipGraphNodeTypeMemcpy;
-        status = say("add copy", index, hipGraphAddMemcpyNode1D(&node, graph->handle, last, count, data + pick(64), source,
-                                                                4 * (1 + pick(100)), hipMemcpyDeviceToDevice));
+        status = say("add copy", index, hipGraphAddMemcpyNode1D(&node, graph->handle, last, count,
+                                                                data + pick(64), source,
+                                                                4 * (1 + pick(100)),
+                                                                        hipMemcpyDeviceToDevice));
         break;
     case 2:
         type = hipGraphNodeTypeEmpty;
@@ -130,7 +132,8 @@ static void add_node(int index)
         type = hipGraphNodeTypeGraph;
         if (child == index || !graphs[child].handle || !graphs[child].count)
             return;
-        status = say("add child", index, hipGraphAddChildGraphNode(&node, graph->handle, last, count, graphs[child].handle));
+        status = say("add child", index, hipGraphAddChildGraphNode(&node, graph->handle, last, count,
+                                                                   graphs[child].handle));
         break;
     }
     default:
@@ -154,7 +157,8 @@ static void edit_graph(int index)
     from = pick(to);
     switch (pick(5)) {
     case 0:
-        say("add edge", index, hipGraphAddDependencies(graph->handle, &graph->nodes[from], &graph->nodes[to], 1));
+        say("add edge", index, hipGraphAddDependencies(graph->handle, &graph->nodes[from], &graph->nodes[to],
+                                                       1));
         break;
     case 1:
         say("add edge to itself", index,
@@ -227,7 +231,8 @@ static void make_or_destroy_exec(int index)
     } else if (graphs[from].handle) {
         hipGraphExec_t made = NULL;
 
-        if (say("instantiate", index, hipGraphInstantiateWithFlags(&made, graphs[from].handle, flags[pick(6)])) ==
+        if (say("instantiate", index, hipGraphInstantiateWithFlags(&made, graphs[from].handle,
+                                                                   flags[pick(6)])) ==
             hipSuccess) {
             execs[index].handle = made;
             execs[index].source = from;
@@ -258,7 +263,8 @@ static void change_exec(int index)
         return;
     node = pick((unsigned)graph->count);
     if (graph->types[node] == hipGraphNodeTypeKernel && pick(2))
-        say("set in exec", index, hipGraphExecKernelNodeSetParams(execs[index].handle, graph->nodes[node], &kernel));
+        say("set in exec", index, hipGraphExecKernelNodeSetParams(execs[index].handle, graph->nodes[node],
+                                                                  &kernel));
     else
         say("enable", index, hipGraphNodeSetEnabled(execs[index].handle, graph->nodes[node], pick(2)));
     say("enabled", index, hipGraphNodeGetEnabled(execs[index].handle, graph->nodes[node], &enabled));
@@ -286,7 +292,8 @@ static void begin_or_end(int index)
     if (!streams[index].capturing) {
         hipStreamCaptureMode mode = (hipStreamCaptureMode)pick(3);
 
-        if (!wait_for_stream() || say("begin", index, hipStreamBeginCapture(streams[index].handle, mode)) != hipSuccess)
+        if (!wait_for_stream() || say("begin", index, hipStreamBeginCapture(streams[index].handle,
+                mode)) != hipSuccess)
             return;
         streams[index].capturing = true;
         streams[index].strictly = mode != hipStreamCaptureModeRelaxed;
@@ -326,14 +333,16 @@ static void enqueue(int index)
         say("fill", index, hipMemsetD32Async(data + pick(64), (int)pick(1 << 16), 1 + pick(100), stream));
         break;
     case 1:
-        say("copy", index, hipMemcpyAsync(data + pick(64), source, 4 * (1 + pick(100)), hipMemcpyDeviceToDevice, stream));
+        say("copy", index, hipMemcpyAsync(data + pick(64), source, 4 * (1 + pick(100)),
+                                          hipMemcpyDeviceToDevice, stream));
         break;
     case 2: /* fork and join at once */
         if (!streams[index].capturing || streams[other].capturing)
             return;
         say("fork", index, hipEventRecord(event, stream));
         say("fork", other, hipStreamWaitEvent(streams[other].handle, event, 0));
-        say("kernel", other, hipModuleLaunchKernel(kernel.func, WORDS / 64, 1, 1, 64, 1, 1, 0, streams[other].handle,
+        say("kernel", other, hipModuleLaunchKernel(kernel.func, WORDS / 64, 1, 1, 64, 1, 1, 0,
+                                                   streams[other].handle,
                                                    kernel.kernelParams, NULL));
         say("join", other, hipEventRecord(event, streams[other].handle));
         say("join", index, hipStreamWaitEvent(stream, event, 0));
@@ -353,14 +362,16 @@ static void edit_capture(int index)
     hipGraph_t graph = NULL;
     size_t count = 99;
 
-    say("info", index, hipStreamGetCaptureInfo_v2(streams[index].handle, &status, NULL, &graph, &dependencies, &count));
+    say("info", index, hipStreamGetCaptureInfo_v2(streams[index].handle, &status, NULL, &graph, &dependencies,
+                                                  &count));
     printf("  status %d graph %d count %zu\n", (int)status, graph != NULL, count);
     if (status != hipStreamCaptureStatusActive || !graph || count > 8)
         return;
     for (size_t i = 0; i < count; i++)
         behind[i] = dependencies[i];
     if (say("add by hand", index, hipGraphAddKernelNode(&node, graph, behind, count, &kernel)) == hipSuccess)
-        say("continue behind it", index, hipStreamUpdateCaptureDependencies(streams[index].handle, &node, 1, 1));
+        say("continue behind it", index, hipStreamUpdateCaptureDependencies(streams[index].handle, &node, 1,
+                1));
 }
 
 static void do_wrong(int index)
@@ -396,7 +407,8 @@ static void retain_object(int index)
 
     if (!graphs[index].handle)
         return;
-    say("object", index, hipUserObjectCreate(&object, &module, count_destroyed, 1, hipUserObjectNoDestructorSync));
+    say("object", index, hipUserObjectCreate(&object, &module, count_destroyed, 1,
+                                             hipUserObjectNoDestructorSync));
     say("retain", index, hipGraphRetainUserObject(graphs[index].handle, object, 1, hipGraphUserObjectMove));
 }
 
@@ -447,7 +459,8 @@ static void run_seed(int seed)
             begin_or_end(i);
     say("all", seed, hipDeviceSynchronize());
     say("download", seed, hipMemcpy(words, data, sizeof(words), hipMemcpyDeviceToHost));
-    printf(" data %016llx host functions %d\n", (unsigned long long)hash_words(words), atomic_load(&host_calls));
+    printf(" data %016llx host functions %d\n", (unsigned long long)hash_words(words),
+           atomic_load(&host_calls));
     for (int i = 0; i < EXECS; i++)
         if (execs[i].handle)
             make_or_destroy_exec(i);

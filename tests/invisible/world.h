@@ -1,7 +1,7 @@
 /*
- * A fresh set of HIP objects for one call, names for their handles, and what is printed about a call: its status, the
- * thread's last error, what it wrote, and what the objects do afterwards. Handles are printed by name, other addresses as
- * `address`, so that two runs can be compared.
+ * A fresh set of HIP objects for one call, names for their handles, and what is printed about a call: its
+ * status, the thread's last error, what it wrote, and what the objects do afterwards. Handles are printed by
+ * name, other addresses as `address`, so that two runs can be compared.
  */
 #ifndef WORLD_H
 #define WORLD_H

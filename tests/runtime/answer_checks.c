@@ -1,4 +1,5 @@
-/* C020: what HIP answers about a graph contradicts itself: always native, never a crash or an endless loop. */
+/* C020: what HIP answers about a graph contradicts itself: always native, never a crash or an endless
+ * loop. */
 #include "check.h"
 
 #include <stdatomic.h>
@@ -232,7 +233,8 @@ static void check_types(void)
     with_answer("hipGraphNodeGetType", type_beyond, RL_REASON_NODE_TYPE);
     with_answer("hipGraphNodeGetType", type_negative, RL_REASON_NODE_TYPE);
     with_answer("hipGraphNodeGetType", type_fails, RL_REASON_TOPOLOGY_CONTRADICTORY);
-    with_answer("hipGraphNodeGetType", type_child, RL_REASON_TOPOLOGY_CONTRADICTORY); /* the nodes are kernels */
+    /* the nodes are kernels */
+    with_answer("hipGraphNodeGetType", type_child, RL_REASON_TOPOLOGY_CONTRADICTORY);
     with_answer("hipGraphKernelNodeGetParams", nodes_fail, RL_REASON_TOPOLOGY_CONTRADICTORY);
 }
 

@@ -1,6 +1,6 @@
 /*
- * For programs that hold the whole runtime and are linked to the stand-in for libamdhip64: single behaviours, each a
- * subcommand that prints nothing and ends with 0 when it holds.
+ * For programs that hold the whole runtime and are linked to the stand-in for libamdhip64: single behaviours,
+ * each a subcommand that prints nothing and ends with 0 when it holds.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -81,7 +81,8 @@ static inline bool tables_empty(void)
 
 static inline hipGraphNode_t kernel_node(hipGraph_t graph, uintptr_t function, hipGraphNode_t after)
 {
-    hipKernelNodeParams params = { .func = (void *)function, .gridDim = { 1, 1, 1 }, .blockDim = { 64, 1, 1 } };
+    hipKernelNodeParams params = { .func = (void *)function, .gridDim = { 1, 1, 1 }, .blockDim = { 64, 1,
+            1 } };
     hipGraphNode_t node;
 
     GOOD(hipGraphAddKernelNode(&node, graph, after ? &after : NULL, after ? 1 : 0, &params));

@@ -1,7 +1,8 @@
 /*
- * graph_stress THREADS SECONDS SEED: threads that make, capture, clone, instantiate, launch, update and destroy graphs of
- * their own over the stand-in, which hands out the address freed last, by whichever thread and whatever it was. After each
- * instantiate the record must describe this very graph; at the end no record is left.
+ * graph_stress THREADS SECONDS SEED: threads that make, capture, clone, instantiate, launch, update and
+ * destroy graphs of their own over the stand-in, which hands out the address freed last, by whichever thread
+ * and whatever it was. After each instantiate the record must describe this very graph; at the end no record
+ * is left.
  */
 #include "check.h"
 

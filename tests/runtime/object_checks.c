@@ -27,7 +27,8 @@ static void check_explicit_graph(void)
     CHECK(live(RL_GRAPH) == 1 && live(RL_NODE) == 3 && live(RL_EXEC) == 1);
     CHECK(reason_of(exec) == RL_REASON_NONE);
     CHECK(topology->node_count == 3 && topology->edge_count == 2);
-    CHECK(topology->nodes[1].type == hipGraphNodeTypeKernel && topology->nodes[1].kernel.function == (void *)2);
+    CHECK(topology->nodes[1].type == hipGraphNodeTypeKernel &&
+          topology->nodes[1].kernel.function == (void *)2);
     GOOD(hipGraphLaunch(exec, NULL));
     GOOD(hipGraphDestroy(graph));
     CHECK(live(RL_GRAPH) == 0 && live(RL_NODE) == 0);
@@ -152,7 +153,8 @@ static void check_secret_changes(void)
     CHECK(reason_from(other) == RL_REASON_TOPOLOGY_DIFFERS);
 }
 
-/* Parameters changed where no shim sees it: nothing was edited since HIP's last answer, and yet it is another. */
+/* Parameters changed where no shim sees it: nothing was edited since HIP's last answer, and yet it is
+ * another. */
 static void check_secret_parameters(void)
 {
     set_kernel *set = (set_kernel *)standin_function("hipGraphKernelNodeSetParams");

@@ -1,4 +1,5 @@
-/* The calls that we make ourselves, those that HIP makes to itself, and callbacks: nobody notices any of them. */
+/* The calls that we make ourselves, those that HIP makes to itself, and callbacks: nobody notices any of
+ * them. */
 #include "check.h"
 #include "fault.h"
 #include "native.h"
@@ -207,7 +208,8 @@ static void check_callbacks(void)
     }
 }
 
-/* C047: names that we export give our function, whatever way HIP finds them, and all else is as HIP answers. */
+/* C047: names that we export give our function, whatever way HIP finds them, and all else is as HIP
+ * answers. */
 static void check_lookup(void)
 {
     hipDriverProcAddressQueryResult status = 99;
@@ -301,8 +303,8 @@ static unsigned long long scenario(void)
     return seen;
 }
 
-/* Failure of the n-th allocation, look-up and native call, and of all after it: an application sees the same. Each in
- * a fork, which finds the library anew. */
+/* Failure of the n-th allocation, look-up and native call, and of all after it: an application sees the same.
+ * Each in a fork, which finds the library anew. */
 static void check_faults(void)
 {
     unsigned long long undisturbed = scenario();

@@ -18,6 +18,8 @@ CC = os.environ.get("CC", "cc")
 FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-fPIC", "-fvisibility=hidden", "-pthread"]
 
 
+SOURCES = ("record.c", "objects.c", "graphs.c", "execs.c", "captures.c")
+
 NEWEST = "7.2.4"
 """Whose types generated/hip_api.h has; prototypes are that release's for older libraries too."""
 
@@ -79,7 +81,8 @@ def write_sources(api: Api, folder: Path, without: frozenset[str], extra: tuple[
     """The generated sources; `without` names exports to leave out, `extra` names exports to add."""
     assert api.hip.library
     environment = _environment()
-    model = set(re.findall(r"^hipError_t model_(\w+)\(", (HERE / "model.c").read_text(), re.MULTILINE))
+    text = "".join((HERE / source).read_text() for source in SOURCES)
+    model = set(re.findall(r"^hipError_t model_(hip\w+)\(", text, re.MULTILINE))
     recorded = [function for function in recorded_functions(api) if function.name not in without]
     names = {function.name for function in recorded}
     symbols = {symbol.name: symbol.node for symbol in api.hip.library.symbols if symbol.name not in without}
@@ -132,6 +135,6 @@ def build(
     command = [CC, *FLAGS, *flags, f"-I{folder}", f"-I{HERE}", f"-I{ROOT / 'generated'}", "-shared"]
     command += [f"-Wl,-soname,{soname}"]
     command += [f"-Wl,--version-script={folder / 'standin.map'}"] if versioned else []
-    command += [str(folder / "standin.c"), str(HERE / "record.c"), str(HERE / "model.c"), "-o", str(library)]
+    command += [str(folder / "standin.c"), *(str(HERE / source) for source in SOURCES), "-o", str(library)]
     subprocess.run(command, check=True, timeout=120)
     return library

@@ -1,4 +1,5 @@
-/* A preloaded library whose constructor runs before ours, uses HIP, starts a thread that does, and whose malloc enters HIP. */
+/* A preloaded library whose constructor runs before ours, uses HIP, starts a thread that does, and whose
+ * malloc enters HIP. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

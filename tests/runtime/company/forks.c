@@ -1,4 +1,5 @@
-/* Threads that never stop using graphs, and forks in between: each child must end, with and without using HIP. */
+/* Threads that never stop using graphs, and forks in between: each child must end, with and without using
+ * HIP. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

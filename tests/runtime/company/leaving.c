@@ -1,4 +1,5 @@
-/* Ways to leave: launches in exit handlers, in destructors, in a detached thread while the process ends, exit in a launch. */
+/* Ways to leave: launches in exit handlers, in destructors, in a detached thread while the process ends, exit
+ * in a launch. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -25,6 +25,7 @@ int main(void)
         if (!sigaction(number, NULL, &action) && action.sa_handler != SIG_DFL)
             handlers++;
     }
-    printf("files %d threads %d handlers %d\n", entries("/proc/self/fd"), entries("/proc/self/task"), handlers);
+    printf("files %d threads %d handlers %d\n", entries("/proc/self/fd"), entries("/proc/self/task"),
+           handlers);
     return 0;
 }

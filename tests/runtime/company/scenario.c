@@ -1,6 +1,7 @@
 /*
- * What an application does with graphs, printed line by line. A program, or with -DAS_MODULE a shared object whose run() the
- * hosts call. Each line ends with how often HIP itself was reached, so a call that is lost or made twice shows.
+ * What an application does with graphs, printed line by line. A program, or with -DAS_MODULE a shared object
+ * whose run() the hosts call. Each line ends with how often HIP itself was reached, so a call that is lost or
+ * made twice shows.
  */
 #include <stdio.h>
 
