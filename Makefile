@@ -1,5 +1,5 @@
 # make            build build/libredline.so from the committed generated/ (needs only a C compiler)
-# make demo       build, then show that it binds over the real HIP
+# make demo       build, then replay HIP graphs under the preload on the software GPU
 # make test       build, fetch what is missing, run every test
 # make check      what a review expects: generated files up to date, linters, C warnings under gcc and clang
 # make generate   regenerate from the ROCm found (see README)
@@ -67,8 +67,10 @@ include softgpu/softgpu.mk softgpu/kernels/kernels.mk softgpu/pm4/pm4.mk
 applications: real
 	@if [ -e $(APP_ROCM)/include/hip/hip_runtime_api.h ]; then $(MAKE) --no-print-directory apps; fi
 
-demo: build real
+demo: build softgpu applications
 	$(BIN)/python tests/binding/demo.py
+	@echo
+	$(BIN)/python tests/engine/demo.py
 
 test: build softgpu applications
 	$(BIN)/pytest $(PYTEST_FLAGS)
