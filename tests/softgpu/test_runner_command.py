@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,6 +84,27 @@ def test_what_is_missing_is_said_in_one_sentence(arguments: list[str], says: str
     assert done.returncode == 127
     assert len(done.stderr.splitlines()) == 1
     assert says in done.stderr
+
+
+def test_a_topology_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    build = tmp_path / "build" / "softgpu"
+    build.mkdir(parents=True)
+    for library in ("libsoftgpu.so", "libsoftgpu_preload.so"):
+        (build / library).symlink_to(ROOT / "build" / "softgpu" / library)
+    (build / "topology").write_text("in the way")
+    for name in ("run", "topology.py"):
+        (tmp_path / "softgpu").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "softgpu" / name, tmp_path / "softgpu" / name)
+    done = subprocess.run(
+        [str(tmp_path / "softgpu" / "run"), "--", "true"],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 127
+    assert len(done.stderr.splitlines()) == 1
+    assert "cannot be written: " in done.stderr
 
 
 def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
