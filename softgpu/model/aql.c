@@ -244,12 +244,6 @@ static enum sg_progress launch_next(struct sg_aql *aql)
 
 /* --- Completion --- */
 
-static void note_wake(struct sg_pass *pass, uint64_t ns)
-{
-    if (ns && (!pass->wake_ns || ns < pass->wake_ns))
-        pass->wake_ns = ns;
-}
-
 /* Advances what runs; true when something ended. */
 static bool collect(struct sg_aql *aql, struct sg_pass *pass)
 {
@@ -262,7 +256,7 @@ static bool collect(struct sg_aql *aql, struct sg_pass *pass)
 
         if (!kernel)
             continue;
-        note_wake(pass, sg_work_advance(&kernel->job, now));
+        sg_pass_wake(pass, sg_work_advance(&kernel->job, now));
         if (atomic_load_explicit(&kernel->job.state, memory_order_acquire) != SG_JOB_DONE)
             continue;
         if (kernel->job.failed && !aql->queue.failed) {
@@ -280,7 +274,7 @@ static bool collect(struct sg_aql *aql, struct sg_pass *pass)
     for (struct sg_kernel_job **at = &aql->waves; *at;) {
         struct sg_kernel_job *wave = *at;
 
-        note_wake(pass, sg_work_advance(&wave->job, now));
+        sg_pass_wake(pass, sg_work_advance(&wave->job, now));
         if (atomic_load_explicit(&wave->job.state, memory_order_acquire) != SG_JOB_DONE) {
             at = &wave->chain;
             continue;
@@ -360,8 +354,7 @@ static void step(struct sg_queue *queue, struct sg_pass *pass)
         pass->progress = SG_MOVED;
         retire(aql);
     }
-    if (progress > pass->progress)
-        pass->progress = progress;
+    sg_pass_note(pass, progress);
 }
 
 static bool busy(const struct sg_queue *queue)

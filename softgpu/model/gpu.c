@@ -124,10 +124,8 @@ static void pass(struct sg_gpu *gpu, struct sg_pass *sum)
         struct visit visit = {queue, {SG_IDLE, 0}};
 
         step_safely(&visit);
-        if (visit.pass.progress > sum->progress)
-            sum->progress = visit.pass.progress;
-        if (visit.pass.wake_ns && (!sum->wake_ns || visit.pass.wake_ns < sum->wake_ns))
-            sum->wake_ns = visit.pass.wake_ns;
+        sg_pass_note(sum, visit.pass.progress);
+        sg_pass_wake(sum, visit.pass.wake_ns);
     }
     pthread_mutex_unlock(&gpu->lock);
 }

@@ -40,6 +40,18 @@ struct sg_pass {
     uint64_t wake_ns;
 };
 
+static inline void sg_pass_note(struct sg_pass *pass, enum sg_progress progress)
+{
+    if (progress > pass->progress)
+        pass->progress = progress;
+}
+
+static inline void sg_pass_wake(struct sg_pass *pass, uint64_t ns)
+{
+    if (ns && (!pass->wake_ns || ns < pass->wake_ns))
+        pass->wake_ns = ns;
+}
+
 struct sg_queue_class {
     void (*step)(struct sg_queue *queue, struct sg_pass *pass);
     bool (*busy)(const struct sg_queue *queue);      /* a worker still runs something of it */

@@ -86,13 +86,10 @@ static void small_packet(struct sdma *sdma, const struct sg_copy *copy)
 static bool finish(struct sdma *sdma, struct sg_pass *pass, uint64_t read)
 {
     struct sg_job *job = &sdma->running.job;
-    uint64_t wait = sg_work_advance(job, sg_now_ns());
 
-    if (wait && (!pass->wake_ns || wait < pass->wake_ns))
-        pass->wake_ns = wait;
+    sg_pass_wake(pass, sg_work_advance(job, sg_now_ns()));
     if (atomic_load_explicit(&job->state, memory_order_acquire) != SG_JOB_DONE) {
-        if (pass->progress < SG_BLOCKED)
-            pass->progress = SG_BLOCKED;
+        sg_pass_note(pass, SG_BLOCKED);
         return false;
     }
     sdma->active = false;
@@ -122,7 +119,7 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
     if (read >= write)
         return false;
     if (sdma->queue.failed && !sg_queue_told(&sdma->queue)) {
-        pass->progress = pass->progress < SG_BLOCKED ? SG_BLOCKED : pass->progress;
+        sg_pass_note(pass, SG_BLOCKED);
         return false;
     }
     uint64_t offset = read % sdma->queue.ring_bytes, room = sdma->queue.ring_bytes - offset;
@@ -144,8 +141,7 @@ static bool one_packet(struct sdma *sdma, struct sg_pass *pass)
         return true;
     }
     if (copy.kind == SG_COPY_POLL && !poll_done(&copy)) {
-        if (pass->progress < SG_BLOCKED)
-            pass->progress = SG_BLOCKED;
+        sg_pass_note(pass, SG_BLOCKED);
         return false;
     }
     bool move = is_move(&copy) && !sdma->queue.failed;
