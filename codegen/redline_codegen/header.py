@@ -71,7 +71,7 @@ def read_headers(headers: HeaderSet, include_folders: list[Path]) -> Part:
 
 def read_prototype(text: str) -> Function | None:
     """A single prototype such as `void f(void **modules)`; None when the text is something else."""
-    used = sorted(set(re.findall(r"\bhip\w+\b(?!\s*\()", text)))
+    used = sorted(set(re.findall(r"\b(?:(?:hip|hsa|HIP)\w+|\w+_t|dim3|bool)\b(?!\s*\()", text)))
     typedefs = "".join(f"typedef int {name}; " for name in used)
     tree = c_parser.CParser().parse(f"{typedefs}{text.rstrip(';')};", "<prototype>")
     builder = _Builder({"<prototype>": "policies.yaml"})

@@ -16,6 +16,7 @@ from .model import Api, Enum, Field, Function, Library, Parameter, Part, Record,
 
 SCHEMA = 1
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SYMBOL = re.compile(r"([^@]+)(@@?)([^@]*)")
 
 
@@ -34,8 +35,12 @@ def from_text(text: str, path: Path) -> Api:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"Not a snapshot: {error.msg}.", path, error.lineno) from None
+    except ValueError as error:
+        raise InputError(f"Not a snapshot: {str(error).partition(';')[0]}.", path) from None
     except RecursionError:
         raise InputError("Not a snapshot: it is nested too deeply.", path) from None
+    if _SURROGATE.search(text):
+        raise InputError("Not a snapshot: it has text that is not Unicode.", path)
     if not isinstance(document, dict) or "schema" not in document:
         raise InputError("Not a snapshot: it has no `schema`.", path)
     if document["schema"] != SCHEMA:

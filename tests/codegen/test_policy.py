@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT
 from redline_codegen.cli import main
 from redline_codegen.errors import InputError
+from redline_codegen.header import read_prototype
 from redline_codegen.inputs import read_snapshots
 from redline_codegen.policy import check_policy, load_policy, needs_class, suggest_class
 
@@ -195,3 +196,13 @@ def test_suggested_class_follows_the_signature() -> None:
     assert suggest_class(functions["hipGraphAddKernelNode"])[0] == "create-record"
     assert suggest_class(functions["hipGraphExecKernelNodeSetParams"])[0] == "invalidate"
     assert suggest_class(functions["hipGraphKernelNodeGetParams"])[0] == "passthrough"
+
+
+def test_every_entry_point_can_be_declared_by_the_policy() -> None:
+    """`redline-codegen diff --suggest` writes the prototype of one that the header has lost."""
+    policy = load_policy(ROOT / "policies.yaml")
+    for api in read_snapshots(ROOT):
+        for name in policy.entries.keys() & api.hip.functions.keys():
+            function = api.hip.functions[name]
+            read = read_prototype(function.signature)
+            assert read and (read.signature, list(read.types)) == (function.signature, list(function.types))

@@ -53,7 +53,9 @@ def test_text_and_model_are_inverse(release: str) -> None:
     [
         ("{", "Not a snapshot"),
         ("[]", "no `schema`"),
+        ('{"schema": 1, "release": "\\ud800"}', "not Unicode"),
         ("[" * 100_000, "nested too deeply"),
+        ("9" * 5000, "Not a snapshot"),
         ("{}", "no `schema`"),
         ('{"schema": 99}', "schema 99"),
         ('{"schema": 1}', "Not a complete snapshot"),

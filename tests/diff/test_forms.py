@@ -184,6 +184,9 @@ def test_markdown_is_whole(capsys: pytest.CaptureFixture[str], step: tuple[str, 
             heading = ""
     for finding in as_json(capsys, step)["findings"]:
         assert finding["entity"] in text
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+    assert not re.search(r"@\w", prose), "GitHub would tell a user of that name"
+    assert not re.search(r"\*\w|\w\*", re.sub(r"\*\*.*?\*\*", "", prose)), "C that reads as emphasis"
 
 
 def test_every_form_comes_from_one_comparison(
