@@ -1,7 +1,8 @@
 /*
- * CPU time that one launch costs the calling thread, in ns: replayed through this library, native (HIP's own function,
- * past the preload), and a bare record of an event like the one that carries replays. One graph of a chain of kernels for
- * each number of nodes; what was launched is waited for outside of the measurement. Prints nodes, native, replayed, record.
+ * CPU time that one launch costs the calling thread, in ns: replayed through this library, native (HIP's own
+ * function, past the preload), and a bare record of an event like the one that carries replays. One graph of
+ * a chain of kernels for each number of nodes; what was launched is waited for outside of the measurement.
+ * Prints nodes, native, replayed, record.
  *
  * The smallest of many: other work on the machine, and a queue that is full, do not show.
  */
@@ -33,9 +34,10 @@ static hipError_t record(hipGraphExec_t exec, hipStream_t stream)
 
 enum { BURST = 3 /* more of the largest graph do not fit the queue */ };
 
-/* The launches compared take turns; of a few one behind the other the first finds caches that the GPU's work has emptied. */
-static void measure(launch_function *const launches[3], double best[3], hipGraphExec_t exec, hipStream_t stream,
-                    uint32_t passes)
+/* The launches compared take turns; of a few one behind the other the first finds caches that the GPU's work
+ * has emptied. */
+static void measure(launch_function *const launches[3], double best[3], hipGraphExec_t exec,
+                    hipStream_t stream, uint32_t passes)
 {
     best[0] = best[1] = best[2] = 1e18;
     for (uint32_t i = 0; i < 3 * passes; i++) {
@@ -59,7 +61,8 @@ int main(int argc, char **argv)
     hipFunction_t mul_add = app_kernel("mul_add");
     uint32_t *data = device_words(app.n), three = 3;
     hipStream_t stream = new_stream();
-    launch_function *native = (launch_function *)dlsym(dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD), "hipGraphLaunch");
+    launch_function *native =
+        (launch_function *)dlsym(dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD), "hipGraphLaunch");
 
     if (!native || native == hipGraphLaunch)
         FAIL("got no native hipGraphLaunch beside the preloaded one");

@@ -1,9 +1,9 @@
 /*
- * One 64-byte slot of an HSA queue: the packets of the HSA Platform System Architecture 1.2 (section 2.9) that HIP writes,
- * and AMD's vendor formats (hsa_ext_amd.h).
+ * One 64-byte slot of an HSA queue: the packets of the HSA Platform System Architecture 1.2 (section 2.9)
+ * that HIP writes, and AMD's vendor formats (hsa_ext_amd.h).
  *
- * The packet processor turns a header to INVALID when it takes the packet and leaves the rest as it is, so the kind of a
- * packet must be told from its body too.
+ * The packet processor turns a header to INVALID when it takes the packet and leaves the rest as it is, so
+ * the kind of a packet must be told from its body too.
  */
 #ifndef REDLINE_AQL_H
 #define REDLINE_AQL_H
@@ -62,8 +62,10 @@ static inline bool rl_aql_is_dispatch(const union rl_aql *packet)
 
     if (type != RL_AQL_DISPATCH && type != RL_AQL_INVALID)
         return false;
-    return dispatch->workgroup[0] && dispatch->workgroup[1] && dispatch->workgroup[2] && dispatch->kernel_object &&
-           (uint64_t)dispatch->workgroup[0] * dispatch->workgroup[1] * dispatch->workgroup[2] <= RL_AQL_MOST_ITEMS;
+    return dispatch->workgroup[0] && dispatch->workgroup[1] && dispatch->workgroup[2] &&
+           dispatch->kernel_object &&
+           (uint64_t)dispatch->workgroup[0] * dispatch->workgroup[1] * dispatch->workgroup[2] <=
+               RL_AQL_MOST_ITEMS;
 }
 
 /* How many signals a barrier can wait for; -1: the packet is no barrier. */

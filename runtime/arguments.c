@@ -8,7 +8,8 @@
 
 enum { MOST_BLOCK_BYTES = 64 << 10 };
 
-/* As HIP itself tells a host function of a compiled-in kernel from a hipFunction_t: by looking for the former. */
+/* As HIP itself tells a host function of a compiled-in kernel from a hipFunction_t: by looking for the
+ * former. */
 uint64_t rl_function_name(const struct rl_hip_table *hip, void *function)
 {
     hipFunction_t kernel = NULL;
@@ -68,13 +69,13 @@ bool rl_arguments_write(const struct rl_layout *layout, const void *block, size_
     if (!fits(layout, bytes, dispatched_bytes))
         return false;
     for (uint32_t i = 0; i < layout->count; i++)
-        memcpy((char *)dispatched + layout->argument[i].offset, (const char *)block + layout->argument[i].offset,
-               layout->argument[i].size);
+        memcpy((char *)dispatched + layout->argument[i].offset,
+               (const char *)block + layout->argument[i].offset, layout->argument[i].size);
     return true;
 }
 
-bool rl_arguments_match(const struct rl_layout *layout, const void *block, size_t bytes, const void *dispatched,
-                        size_t dispatched_bytes)
+bool rl_arguments_match(const struct rl_layout *layout, const void *block, size_t bytes,
+                        const void *dispatched, size_t dispatched_bytes)
 {
     if (!fits(layout, bytes, dispatched_bytes))
         return false;

@@ -24,7 +24,9 @@ static bool read_copy(const void *arguments, uint32_t bytes, const struct rl_aql
     if (bytes < sizeof(copy)) /* hidden arguments may follow */
         return false;
     memcpy(&copy, arguments, sizeof(copy));
-    *use = (struct rl_builtin_use){ .to = copy.destination, .from = copy.source, .bytes = copy.bytes, .rows = 1 };
+    *use = (struct rl_builtin_use){
+        .to = copy.destination, .from = copy.source, .bytes = copy.bytes, .rows = 1
+    };
     return copy.source && copy.destination && copy.bytes && (copy.unit == 4 || copy.unit == 16) &&
            copy.remainder < copy.bytes + 1 && copy.workgroup == dispatch->workgroup[0] &&
            copy.end == copy.destination + copy.bytes - copy.remainder;

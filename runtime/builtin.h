@@ -1,5 +1,6 @@
 /*
- * HIP's built-in kernels that take the place of nodes: fills (fill.h) and copies, with what they read and write.
+ * HIP's built-in kernels that take the place of nodes: fills (fill.h) and copies, with what they read and
+ * write.
  *
  * Nothing is believed of an argument block that does not fit the layout: false.
  */

@@ -10,13 +10,19 @@
 
 enum { LOADER_EXTENSION = 0x201, LOADER_VERSION = 1, MOST_NAME_BYTES = 1 << 16, KERNEL_SYMBOL = 1 };
 enum { KERNARG_BYTES_AT = 8, DESCRIPTOR_BYTES = 64 };
-enum { STORAGE_TYPE = 4, STORAGE_BASE = 5, STORAGE_SIZE = 6, STORAGE_IS_MEMORY = 2 }; /* hsa_ven_amd_loader.h */
+enum {
+    STORAGE_TYPE = 4,
+    STORAGE_BASE = 5,
+    STORAGE_SIZE = 6,
+    STORAGE_IS_MEMORY = 2
+}; /* hsa_ven_amd_loader.h */
 
 /* hsa_ven_amd_loader_1_03_pfn_t: a release with an older table fills the part that it has. */
 struct loader {
     hsa_status_t (*host_address)(const void *device, const void **host);
     void (*segments)(void), (*executable)(void);
-    hsa_status_t (*code_objects)(hsa_executable_t, hsa_status_t (*visit)(hsa_executable_t, uint64_t, void *), void *);
+    hsa_status_t (*code_objects)(hsa_executable_t, hsa_status_t (*visit)(hsa_executable_t, uint64_t, void *),
+                                 void *);
     hsa_status_t (*code_object_info)(uint64_t code_object, int attribute, void *value);
     void (*reader_from_file)(void);
     hsa_status_t (*executables)(hsa_status_t (*visit)(hsa_executable_t, void *), void *context);
@@ -138,8 +144,8 @@ static bool insert(uint64_t object, const char *name, size_t length)
     return true;
 }
 
-static hsa_status_t visit_symbol(hsa_executable_t executable, hsa_agent_t agent, hsa_executable_symbol_t symbol,
-                                 void *context)
+static hsa_status_t visit_symbol(hsa_executable_t executable, hsa_agent_t agent,
+                                 hsa_executable_symbol_t symbol, void *context)
 {
     struct fill *fill = context;
     hsa_status_t (*info)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
@@ -241,7 +247,8 @@ static hsa_status_t visit_executable(hsa_executable_t executable, void *context)
     struct fill *fill = context;
 
     for (size_t i = 0; i < agent_count; i++)
-        fill->hsa->hsa_executable_iterate_agent_symbols(executable, (hsa_agent_t){ agents_seen[i] }, visit_symbol, fill);
+        fill->hsa->hsa_executable_iterate_agent_symbols(executable, (hsa_agent_t){ agents_seen[i] },
+                                                        visit_symbol, fill);
     if (fill->loader->code_objects && fill->loader->code_object_info)
         fill->loader->code_objects(executable, visit_code_object, fill);
     return HSA_STATUS_SUCCESS;
@@ -264,8 +271,8 @@ static bool get_loader(const struct rl_hsa_table *hsa, struct loader *loader)
     memset(loader, 0, sizeof(*loader));
     return hsa->hsa_system_get_major_extension_table && hsa->hsa_executable_iterate_agent_symbols &&
            hsa->hsa_executable_symbol_get_info &&
-           hsa->hsa_system_get_major_extension_table(LOADER_EXTENSION, LOADER_VERSION, sizeof(*loader), loader) ==
-               HSA_STATUS_SUCCESS &&
+           hsa->hsa_system_get_major_extension_table(LOADER_EXTENSION, LOADER_VERSION, sizeof(*loader),
+                                                     loader) == HSA_STATUS_SUCCESS &&
            loader->host_address && loader->executables;
 }
 

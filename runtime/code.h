@@ -1,9 +1,9 @@
 /*
- * Kernels as HSA's loader knows them: descriptor and name of a kernel object, where its arguments lie, and which of HIP's
- * built-in kernels it is.
+ * Kernels as HSA's loader knows them: descriptor and name of a kernel object, where its arguments lie, and
+ * which of HIP's built-in kernels it is.
  *
- * Descriptors are read through the loader's own host copy, never through the GPU's address. What was found is kept until
- * rl_code_forget(), which an unload of code calls.
+ * Descriptors are read through the loader's own host copy, never through the GPU's address. What was found is
+ * kept until rl_code_forget(), which an unload of code calls.
  *
  * Threads: any; a mutex of its own, with which loader functions are called. Failure: false.
  */

@@ -82,7 +82,8 @@ static void find_target(const struct rl_hsa_table *hsa, struct rl_device *device
     char name[64] = ""; /* as long as ROCr's answer is */
     uint32_t partitions = 1;
 
-    if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, HSA_AGENT_INFO_NAME, name) != HSA_STATUS_SUCCESS)
+    if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, HSA_AGENT_INFO_NAME, name) !=
+        HSA_STATUS_SUCCESS)
         name[0] = 0;
     snprintf(device->gfx, sizeof(device->gfx), "%.15s", name);
     device->target = rl_pm4_find_target(name);
@@ -90,16 +91,18 @@ static void find_target(const struct rl_hsa_table *hsa, struct rl_device *device
         refuse(device, RL_REASON_TARGET_UNKNOWN, name);
     else if (!rl_gate_target(device->gfx))
         refuse(device, RL_REASON_TARGET_DENIED, device->gfx);
-    if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, (hsa_agent_info_t)AGENT_NUM_XCC, &partitions) ==
-            HSA_STATUS_SUCCESS && partitions > 1)
+    if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, (hsa_agent_info_t)AGENT_NUM_XCC,
+                                &partitions) == HSA_STATUS_SUCCESS &&
+        partitions > 1)
         refuse(device, RL_REASON_DEVICE_UNUSABLE, "more than one XCC");
 }
 
 static bool has_functions(const struct rl_hsa_table *hsa)
 {
-    return hsa->hsa_agent_get_info && hsa->hsa_amd_agent_iterate_memory_pools && hsa->hsa_amd_memory_pool_get_info &&
-           hsa->hsa_amd_memory_pool_allocate && hsa->hsa_amd_memory_pool_free && hsa->hsa_amd_agents_allow_access &&
-           hsa->hsa_amd_signal_create && hsa->hsa_signal_load_scacquire && hsa->hsa_signal_store_relaxed &&
+    return hsa->hsa_agent_get_info && hsa->hsa_amd_agent_iterate_memory_pools &&
+           hsa->hsa_amd_memory_pool_get_info && hsa->hsa_amd_memory_pool_allocate &&
+           hsa->hsa_amd_memory_pool_free && hsa->hsa_amd_agents_allow_access && hsa->hsa_amd_signal_create &&
+           hsa->hsa_signal_load_scacquire && hsa->hsa_signal_store_relaxed &&
            hsa->hsa_queue_load_read_index_scacquire;
 }
 
@@ -146,8 +149,8 @@ void *rl_device_allocate(const struct rl_hsa_table *hsa, struct rl_device *devic
     hsa_agent_t agent = { device->agent };
     void *memory = NULL;
 
-    if (rl_fault(RL_FAULT_ALLOC) ||
-        hsa->hsa_amd_memory_pool_allocate(device->pool, bytes, POOL_EXECUTABLE, &memory) != HSA_STATUS_SUCCESS)
+    if (rl_fault(RL_FAULT_ALLOC) || hsa->hsa_amd_memory_pool_allocate(device->pool, bytes, POOL_EXECUTABLE,
+                                                                      &memory) != HSA_STATUS_SUCCESS)
         return NULL;
     if (hsa->hsa_amd_agents_allow_access(1, &agent, NULL, memory) == HSA_STATUS_SUCCESS)
         return memory;
@@ -229,16 +232,18 @@ void rl_completions_wait(const struct rl_hsa_table *hsa)
     }
 }
 
-void rl_device_judge(struct rl_device *device, hipError_t status)
+static bool is_for_ever(hipError_t status)
 {
-    switch (status) {
-    case hipErrorIllegalAddress:
-    case hipErrorLaunchTimeOut:
-    case hipErrorLaunchFailure:
-    case hipErrorAssert:
-    case hipErrorECCNotCorrectable:
-        atomic_store_explicit(&device->failed, true, memory_order_relaxed);
-        break;
-    default: break;
+    return status == hipErrorIllegalAddress || status == hipErrorLaunchTimeOut ||
+           status == hipErrorLaunchFailure || status == hipErrorAssert || status == hipErrorECCNotCorrectable;
+}
+
+void rl_devices_judge(hipError_t status)
+{
+    for (size_t i = 0; i < RL_DEVICES && is_for_ever(status); i++) {
+        struct rl_device *device = atomic_load_explicit(&devices[i], memory_order_acquire);
+
+        if (device)
+            atomic_store_explicit(&device->failed, true, memory_order_relaxed);
     }
 }

@@ -1,8 +1,9 @@
 /*
- * A GPU that plans run on: its exact gfx target, the host memory that buffers and arguments live in, and signals that
- * tell which replays are done.
+ * A GPU that plans run on: its exact gfx target, the host memory that buffers and arguments live in, and
+ * signals that tell which replays are done.
  *
- * Devices are made when the first launch on one is observed and stay for ever. A device that cannot be used says why.
+ * Devices are made when the first launch on one is observed and stay for ever. A device that cannot be used
+ * says why.
  *
  * Threads: any. rl_completion_claim() is for the hot path: no lock, no allocation.
  */
@@ -15,7 +16,7 @@
 #include "pm4.h"
 #include "reasons.h"
 
-enum { RL_DEVICES = 16, RL_COMPLETIONS = 512, RL_DEVICE_DETAIL = 64 };
+enum { RL_DEVICES = 16, RL_COMPLETIONS = 1024, RL_DEVICE_DETAIL = 64 };
 
 struct rl_plan;
 
@@ -37,13 +38,15 @@ struct rl_device {
     struct rl_completion completions[RL_COMPLETIONS];
 };
 
-/* The device whose agent this is, which HIP calls `ordinal`. NULL: no memory, or more devices than RL_DEVICES. */
+/* The device whose agent this is, which HIP calls `ordinal`. NULL: no memory, or more devices than
+ * RL_DEVICES. */
 struct rl_device *rl_device_find(const struct rl_hsa_table *hsa, uint64_t agent, int ordinal);
 
 /* GPU-readable, executable host memory; NULL: none. */
 void *rl_device_allocate(const struct rl_hsa_table *hsa, struct rl_device *device, size_t bytes);
 
-/* A signal for one replay of `plan`, with the value 1; NULL: as many replays are running as there are signals. */
+/* A signal for one replay of `plan`, with the value 1; NULL: as many replays are running as there are
+ * signals. */
 struct rl_completion *rl_completion_claim(const struct rl_hsa_table *hsa, struct rl_device *device,
                                           struct rl_plan *plan);
 /* The replay did not take place. */
@@ -55,7 +58,8 @@ void rl_completions_reap(const struct rl_hsa_table *hsa);
 /* Waits until every replay is done: only where HIP waits too. */
 void rl_completions_wait(const struct rl_hsa_table *hsa);
 
-/* The device has failed if this is a status that HIP answers with for ever after an error of the GPU. */
-void rl_device_judge(struct rl_device *device, hipError_t status);
+/* All devices have failed if this is a status that HIP answers with for ever after an error of a GPU: it
+ * does not say of which one. */
+void rl_devices_judge(hipError_t status);
 
 #endif

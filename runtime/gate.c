@@ -8,7 +8,8 @@
 #include "object.h"
 #include "options.h"
 
-/* HIP_VERSION as hipRuntimeGetVersion() gives it: batches came with 6.4, and 7.2.4 sends them within a record. */
+/* HIP_VERSION as hipRuntimeGetVersion() gives it: batches came with 6.4, and 7.2.4 sends them within a
+ * record. */
 enum { BATCHES_FROM = 60400000, RECORDS_SEND_FROM = 70253211 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -30,19 +31,21 @@ static bool is_set(const char *value)
     return value && *value;
 }
 
-/* What makes HIP do on the CPU or elsewhere what replays expect in the stream's queue, and what loads tools. */
+/* What makes HIP do on the CPU or elsewhere what replays expect in the stream's queue, and what loads tools.
+ */
 static const struct {
     const char *name;
     bool (*against)(const char *value);
     enum rl_reason reason;
 } settings[] = {
-    { "AMD_DIRECT_DISPATCH", is_off, RL_REASON_ENVIRONMENT },  /* another thread writes the packets */
-    { "HIP_LAUNCH_BLOCKING", is_on, RL_REASON_ENVIRONMENT },   /* launches wait, and HIP does not see ours */
+    { "AMD_DIRECT_DISPATCH", is_off, RL_REASON_ENVIRONMENT }, /* another thread writes the packets */
+    { "HIP_LAUNCH_BLOCKING", is_on, RL_REASON_ENVIRONMENT },  /* launches wait, and HIP does not see ours */
     { "AMD_SERIALIZE_KERNEL", is_on, RL_REASON_ENVIRONMENT },
     { "AMD_SERIALIZE_COPY", is_on, RL_REASON_ENVIRONMENT },
     { "AMD_OCL_WAIT_COMMAND", is_on, RL_REASON_ENVIRONMENT },
     { "GPU_FLUSH_ON_EXECUTION", is_on, RL_REASON_ENVIRONMENT },
-    { "HSA_ALLOCATE_QUEUE_DEV_MEM", is_on, RL_REASON_ENVIRONMENT }, /* slots need fences, and are slow to read */
+    { "HSA_ALLOCATE_QUEUE_DEV_MEM", is_on,
+      RL_REASON_ENVIRONMENT }, /* slots need fences, and are slow to read */
     { "HSA_ENABLE_DEBUG", is_on, RL_REASON_TOOL },
     { "HSA_TOOLS_LIB", is_set, RL_REASON_TOOL },
     { "ROCP_TOOL_LIB", is_set, RL_REASON_TOOL },
@@ -107,7 +110,8 @@ bool rl_gate_target(const char *gfx)
         bool denies = *at == '-';
         const char *name = at + denies;
         size_t name_length = length - denies;
-        bool meant = (name_length == 1 && *name == '*') || (strlen(gfx) == name_length && !memcmp(gfx, name, name_length));
+        bool meant = (name_length == 1 && *name == '*') ||
+                     (strlen(gfx) == name_length && !memcmp(gfx, name, name_length));
 
         if (length) {
             if (first && !denies)

@@ -1,6 +1,6 @@
 /*
- * When this library leaves launches to HIP whatever the graph: settings in the environment, profilers and debuggers,
- * functions that this HIP does not have, targets that the user does not allow.
+ * When this library leaves launches to HIP whatever the graph: settings in the environment, profilers and
+ * debuggers, functions that this HIP does not have, targets that the user does not allow.
  *
  * Judged once, at the first launch that could be observed. Threads: any.
  */
@@ -16,7 +16,8 @@ enum rl_reason rl_gate(const struct rl_hip_table *hip, const char **detail);
 /* Whether REDLINE_TARGETS allows this target. */
 bool rl_gate_target(const char *gfx);
 
-/* HIP builds in which event records never send what HIP has batched: now and then a launch must be HIP's own. */
+/* HIP builds in which event records never send what HIP has batched: now and then a launch must be HIP's own.
+ */
 bool rl_gate_must_flush(const struct rl_hip_table *hip);
 
 #endif

@@ -10,8 +10,8 @@
 #include "quiet.h"
 #include "side_table.h"
 
-/* hip_runtime_api.h: values of macros. Without timestamps, and without the flush to system scope that HIP itself adds
- * where it is needed: see architecture section 3 on what a native launch leaves behind. */
+/* hip_runtime_api.h: values of macros. Without timestamps, and without the flush to system scope that HIP
+ * itself adds where it is needed: see architecture section 3 on what a native launch leaves behind. */
 enum { DISABLE_TIMING = 0x2, DISABLE_SYSTEM_FENCE = 0x20000000 };
 static const hipStream_t legacy_stream = (hipStream_t)1, thread_stream = (hipStream_t)2;
 
@@ -88,7 +88,8 @@ static bool create_events(const struct rl_hip_table *hip, struct rl_lane *lane)
 {
     for (int i = 0; i < 2; i++)
         if (rl_fault(RL_FAULT_NATIVE) ||
-            hip->hipEventCreateWithFlags(&lane->events[i], DISABLE_TIMING | DISABLE_SYSTEM_FENCE) != hipSuccess)
+            hip->hipEventCreateWithFlags(&lane->events[i], DISABLE_TIMING | DISABLE_SYSTEM_FENCE) !=
+                hipSuccess)
             return false;
     return true;
 }
@@ -118,11 +119,14 @@ static int device_of(const struct rl_hip_table *hip, hipStream_t stream, bool pe
     hipDevice_t device = -1;
     int count = 0;
 
-    if (!atomic_load_explicit(&device_count, memory_order_relaxed) && hip->hipGetDeviceCount(&count) == hipSuccess)
+    if (!atomic_load_explicit(&device_count, memory_order_relaxed) &&
+        hip->hipGetDeviceCount(&count) == hipSuccess)
         atomic_store_explicit(&device_count, count, memory_order_relaxed);
     if (!named(stream, per_thread))
         return current_device(hip);
-    return hip->hipStreamGetDevice(stream, &device) == hipSuccess && device >= 0 && device < RL_DEVICES ? device : -1;
+    return hip->hipStreamGetDevice(stream, &device) == hipSuccess && device >= 0 && device < RL_DEVICES
+               ? device
+               : -1;
 }
 
 static void retire(struct rl_record *record)

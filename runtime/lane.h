@@ -1,11 +1,12 @@
 /*
  * A lane: a stream in which replays can ride, with the two events of ours that are recorded there in turn.
  *
- * A stream has a lane from the first launch that HIP did in it with success until it is destroyed; the legacy stream has
- * one for each device, the per-thread stream one for each thread and device. Without a lane a stream is not known to be
- * alive, and HIP must judge it.
+ * A stream has a lane from the first launch that HIP did in it with success until it is destroyed; the legacy
+ * stream has one for each device, the per-thread stream one for each thread and device. Without a lane a
+ * stream is not known to be alive, and HIP must judge it.
  *
- * Threads: any. Lanes are never freed, so that one found is safe to use; events go to the next stream of the device.
+ * Threads: any. Lanes are never freed, so that one found is safe to use; events go to the next stream of the
+ * device.
  */
 #ifndef REDLINE_LANE_H
 #define REDLINE_LANE_H

@@ -12,6 +12,7 @@
 
 enum {
     MOST_OBSERVATIONS = 2, /* the first launch may hold work that HIP does only once */
+    MOST_WITH_ERROR = 64,  /* the application may take its time to ask for an error */
     MOST_MISSES = 16,
     MOST_WASTED = 4,
     FLUSH_EVERY = 256,
@@ -34,8 +35,13 @@ static struct rl_report_exec *report_of(const struct rl_exec *exec)
 
 static hipError_t by_hip(const struct launch *launch)
 {
+    hipError_t status;
+
     rl_report_launch(report_of(launch->exec), false);
-    return launch->native(launch->handle, launch->stream);
+    status = launch->native(launch->handle, launch->stream);
+    if (status != hipSuccess)
+        rl_devices_judge(status);
+    return status;
 }
 
 /* What a launch showed, kept so that a plan with other arguments can be made without another one. */
@@ -163,7 +169,8 @@ static hipError_t observe(const struct launch *launch)
         launches->replays = 0;
         if (launches->plan)
             rl_report_exec_reason(report_of(launch->exec), RL_REASON_NONE, NULL);
-        else if (launches->observations >= MOST_OBSERVATIONS)
+        else if (launches->observations >=
+                 (reason == RL_REASON_PENDING_ERROR ? MOST_WITH_ERROR : MOST_OBSERVATIONS))
             stay_native(launch->exec, reason, detail);
     }
     if (!launches->plan)
@@ -215,7 +222,8 @@ static bool replay(const struct launch *launch)
     struct rl_launches *launches = &launch->exec->launches;
     struct rl_plan *plan = launches->plan;
     struct rl_lane *lane = rl_lane_find(launch->hip, launch->stream, launch->per_thread);
-    hipStream_t stream = launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
+    hipStream_t stream =
+        launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
     enum rl_ride result;
 
     if (atomic_load_explicit(&plan->device->failed, memory_order_relaxed)) {
@@ -269,7 +277,8 @@ static hipError_t launch_unknown(const struct launch *launch)
     return launch->native(launch->handle, launch->stream);
 }
 
-/* Seen without a hold: a record that ended meanwhile was native too, or the application launches what it destroys. */
+/* Seen without a hold: a record that ended meanwhile was native too, or the application launches what it
+ * destroys. */
 static struct rl_report_exec *report_if_native(struct rl_ref ref)
 {
     const struct rl_exec *exec = (const struct rl_exec *)ref.record;
@@ -342,7 +351,8 @@ hipError_t rl_launch_destroy(hipError_t (*native)(hipGraphExec_t), hipGraphExec_
     if (!plan)
         return native(handle);
     rl_completions_reap(hsa);
-    if (atomic_load_explicit(&plan->references, memory_order_acquire) > 1 && rl_plan_destroy_after(plan, native, handle))
+    if (atomic_load_explicit(&plan->references, memory_order_acquire) > 1 &&
+        rl_plan_destroy_after(plan, native, handle))
         return hipSuccess;
     rl_plan_drop(plan);
     return native(handle);
@@ -358,7 +368,9 @@ void rl_launches_settle(void)
     const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
 
     atomic_fetch_add(&code_generation, 1);
-    if (hsa)
+    if (hsa) {
         rl_completions_wait(hsa);
+        rl_plans_bury(hsa);
+    }
     rl_code_forget();
 }

@@ -5,9 +5,10 @@
  *     replaying  the plan rides in the stream; HIP launches when it cannot
  *     native     a reason stands against replays: HIP launches until something about the exec changes
  *
- * A change (RL_STALE in the exec's marks) of nothing but arguments that are known gives a new plan, made from what the last
- * observed launch showed; any other makes the exec fresh again. Whatever speaks against one single launch, such as a
- * capture that is open or a stream that has not been seen, makes that launch native and is counted.
+ * A change (RL_STALE in the exec's marks) of nothing but arguments that are known gives a new plan, made from
+ * what the last observed launch showed; any other makes the exec fresh again. Whatever speaks against one
+ * single launch, such as a capture that is open or a stream that has not been seen, makes that launch native
+ * and is counted.
  *
  * Threads: any. Of two launches of one exec at once the second is native.
  */

@@ -139,7 +139,8 @@ static void read_argument(struct input *input, struct rl_layout *layout)
             kind = value;
         skip_rest(input, &value, 0);
     }
-    if (kind.type == STRING && kind.number >= sizeof(hidden) - 1 && !memcmp(kind.text, hidden, sizeof(hidden) - 1))
+    if (kind.type == STRING && kind.number >= sizeof(hidden) - 1 &&
+        !memcmp(kind.text, hidden, sizeof(hidden) - 1))
         return;
     if (offset > UINT32_MAX || size > UINT32_MAX || layout->count == RL_MOST_ARGUMENTS) {
         layout->known = false;
@@ -257,7 +258,8 @@ static bool read_part(const struct rl_image *image, const Elf64_Phdr *part, cons
 }
 
 bool rl_metadata_read(const struct rl_image *image,
-                      void (*visit)(const char *symbol, size_t length, const struct rl_layout *layout, void *context),
+                      void (*visit)(const char *symbol, size_t length, const struct rl_layout *layout,
+                                    void *context),
                       void *context)
 {
     const struct visitor visitor = { visit, context };

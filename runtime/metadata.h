@@ -1,9 +1,9 @@
 /*
- * Where a kernel's arguments lie in its argument block: from the notes of its code object (LLVM's AMDGPU usage guide,
- * "Code Object Metadata").
+ * Where a kernel's arguments lie in its argument block: from the notes of its code object (LLVM's AMDGPU
+ * usage guide, "Code Object Metadata").
  *
- * The bytes are not believed: whatever is cut off, nested too deeply or contradictory ends the reading. Nothing is kept;
- * any thread may call it.
+ * The bytes are not believed: whatever is cut off, nested too deeply or contradictory ends the reading.
+ * Nothing is kept; any thread may call it.
  */
 #ifndef REDLINE_METADATA_H
 #define REDLINE_METADATA_H
@@ -29,12 +29,15 @@ struct rl_image {
     size_t size;
 };
 
-/* Calls `visit` for each kernel of the ELF image, with its symbol (`name.kd`). False: no metadata, or damaged. */
+/* Calls `visit` for each kernel of the ELF image, with its symbol (`name.kd`). False: no metadata, or
+ * damaged. */
 bool rl_metadata_read(const struct rl_image *image,
-                      void (*visit)(const char *symbol, size_t length, const struct rl_layout *layout, void *context),
+                      void (*visit)(const char *symbol, size_t length, const struct rl_layout *layout,
+                                    void *context),
                       void *context);
 
-/* For images in memory that somebody else may have unmapped: bytes that are not there are a failure, not a crash. */
+/* For images in memory that somebody else may have unmapped: bytes that are not there are a failure, not a
+ * crash. */
 bool rl_image_read_carefully(const struct rl_image *image, uint64_t offset, void *to, size_t bytes);
 
 #endif

@@ -160,7 +160,8 @@ static bool take_dispatch(struct rl_observation *seen, struct rl_seen *packet)
     code = &seen->codes[packet->code];
     memcpy(&properties, code->descriptor + PROPERTIES_AT, sizeof(properties));
     /* Old code objects do not say how long their arguments are. */
-    if ((properties & KERNARG_POINTER && !code->kernarg_bytes) || (code->kernarg_bytes && !dispatch->kernarg)) {
+    if ((properties & KERNARG_POINTER && !code->kernarg_bytes) ||
+        (code->kernarg_bytes && !dispatch->kernarg)) {
         refuse(seen, RL_REASON_CODE_UNKNOWN, "kernel object 0x%llx has arguments of unknown size",
                (unsigned long long)dispatch->kernel_object);
         return false;
@@ -217,7 +218,8 @@ void rl_observe_handler(hsa_signal_t signal)
 {
     struct rl_observation *seen = current;
 
-    if (grow(seen, (void **)&seen->watched, &seen->watched_room, seen->watched_count + 1, sizeof(*seen->watched)))
+    if (grow(seen, (void **)&seen->watched, &seen->watched_room, seen->watched_count + 1,
+             sizeof(*seen->watched)))
         seen->watched[seen->watched_count++] = signal.handle;
 }
 

@@ -7,13 +7,13 @@
  *     rl_observe_end(&seen);           now seen.reason and seen.packets are complete
  *     rl_observe_free(&seen);
  *
- * Packets are copied when HIP rings the doorbell of their queue, with the kernel arguments that they point to and the
- * patterns that those point to: HIP may use that memory for something else as soon as it pleases. They are listed in the
- * order in which their slots were reserved, over all queues. Whatever else HIP does that belongs to the launch becomes
- * seen.reason.
+ * Packets are copied when HIP rings the doorbell of their queue, with the kernel arguments that they point to
+ * and the patterns that those point to: HIP may use that memory for something else as soon as it pleases.
+ * They are listed in the order in which their slots were reserved, over all queues. Whatever else HIP does
+ * that belongs to the launch becomes seen.reason.
  *
- * Threads: an observation belongs to one thread; the functions below the line are called by the HSA handlers while that
- * thread watches. Out of memory is a reason too.
+ * Threads: an observation belongs to one thread; the functions below the line are called by the HSA handlers
+ * while that thread watches. Out of memory is a reason too.
  */
 #ifndef REDLINE_OBSERVE_H
 #define REDLINE_OBSERVE_H

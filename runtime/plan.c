@@ -66,7 +66,8 @@ static void lay_out(struct draft *draft, uint32_t index)
     memcpy(dispatch->grid, packet->grid, sizeof(dispatch->grid));
     memcpy(dispatch->workgroup, packet->workgroup, sizeof(dispatch->workgroup));
     if (kernel->kernarg_bytes)
-        dispatch->kernarg = place(draft, kernel->kernarg_bytes + seen->use.pattern_bytes + 16, ARGUMENT_ALIGNMENT);
+        dispatch->kernarg =
+            place(draft, kernel->kernarg_bytes + seen->use.pattern_bytes + 16, ARGUMENT_ALIGNMENT);
     if (kernel->properties & DISPATCH_POINTER)
         dispatch->packet = place(draft, sizeof(union rl_aql), PACKET_ALIGNMENT);
     if (kernel->properties & QUEUE_POINTER) {
@@ -88,7 +89,8 @@ static void move_to(struct draft *draft, uint64_t base)
     }
 }
 
-/* Arguments, the pattern behind them with the pointer to it, and the packet with its pointer to the arguments. */
+/* Arguments, the pattern behind them with the pointer to it, and the packet with its pointer to the
+ * arguments. */
 static void copy_in(const struct draft *draft, uint32_t index)
 {
     const struct rl_seen *seen = seen_of(draft, index);
@@ -222,8 +224,9 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
     return plan;
 }
 
-struct rl_plan *rl_plan_make(struct rl_device *device, const struct rl_observation *seen, const struct rl_proof *proof,
-                             enum rl_reason *reason, char detail[RL_SEEN_DETAIL])
+struct rl_plan *rl_plan_make(struct rl_device *device, const struct rl_observation *seen,
+                             const struct rl_proof *proof, enum rl_reason *reason,
+                             char detail[RL_SEEN_DETAIL])
 {
     struct draft draft = { .device = device, .seen = seen, .proof = proof };
     struct rl_plan *plan = NULL;
@@ -315,7 +318,8 @@ void rl_plans_bury(const struct rl_hsa_table *hsa)
     struct destroy *due;
     struct rl_plan *plan;
 
-    if (!atomic_load_explicit(&awaiting, memory_order_relaxed) && !atomic_load_explicit(&aside, memory_order_relaxed))
+    if (!atomic_load_explicit(&awaiting, memory_order_relaxed) &&
+        !atomic_load_explicit(&aside, memory_order_relaxed))
         return;
     rl_completions_reap(hsa);
     while (atomic_load_explicit(&awaiting, memory_order_relaxed) && (due = next_due())) {

@@ -1,10 +1,11 @@
 /*
- * A plan: one exec's dispatches as one retained indirect buffer, with everything that the buffer points to, in one block
- * of host memory that the GPU reads. It is made once, never changed, and may be replayed in any stream of its device.
+ * A plan: one exec's dispatches as one retained indirect buffer, with everything that the buffer points to,
+ * in one block of host memory that the GPU reads. It is made once, never changed, and may be replayed in any
+ * stream of its device.
  *
- * References: one of whoever owns the plan and one of each replay that is not known to be done. The last drop only puts
- * the plan aside, since it may happen in a launch; rl_plans_bury() gives memory back, and makes the native destroys that
- * had to wait for replays.
+ * References: one of whoever owns the plan and one of each replay that is not known to be done. The last drop
+ * only puts the plan aside, since it may happen in a launch; rl_plans_bury() gives memory back, and makes the
+ * native destroys that had to wait for replays.
  *
  * Threads: any.
  */
@@ -31,8 +32,9 @@ struct rl_plan {
 };
 
 /* NULL with a reason. The observation is still what its launch left. */
-struct rl_plan *rl_plan_make(struct rl_device *device, const struct rl_observation *seen, const struct rl_proof *proof,
-                             enum rl_reason *reason, char detail[RL_SEEN_DETAIL]);
+struct rl_plan *rl_plan_make(struct rl_device *device, const struct rl_observation *seen,
+                             const struct rl_proof *proof, enum rl_reason *reason,
+                             char detail[RL_SEEN_DETAIL]);
 
 static inline void rl_plan_refer(struct rl_plan *plan)
 {
@@ -41,7 +43,8 @@ static inline void rl_plan_refer(struct rl_plan *plan)
 
 void rl_plan_drop(struct rl_plan *plan);
 
-/* Takes over a reference of `plan`: when all others are gone, destroys the exec. False: no memory, nothing taken. */
+/* Takes over a reference of `plan`: when all others are gone, destroys the exec. False: no memory, nothing
+ * taken. */
 bool rl_plan_destroy_after(struct rl_plan *plan, hipError_t (*native)(hipGraphExec_t), hipGraphExec_t exec);
 
 /* The application has destroyed the exec, and HIP has not yet. */

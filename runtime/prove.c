@@ -188,7 +188,8 @@ static bool ask_names(struct prover *prover)
         while (table[at].function && table[at].function != node->kernel.function)
             at = (at + 1) & (room - 1);
         if (!table[at].function)
-            table[at] = (struct named){ node->kernel.function, rl_function_name(prover->hip, node->kernel.function) };
+            table[at] =
+                (struct named){ node->kernel.function, rl_function_name(prover->hip, node->kernel.function) };
         prover->nodes[i].name = table[at].name;
     }
     rl_quiet_end(&quiet);
@@ -198,9 +199,11 @@ static bool ask_names(struct prover *prover)
 
 /* ---- which node a packet belongs to ---- */
 
-static bool arguments_known(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
+static bool arguments_known(const struct prover *prover, const struct node *node,
+                            const struct rl_seen *packet)
 {
-    return node->is->type == hipGraphNodeTypeKernel && node->is->kernel.arguments && prover->seen->codes[packet->code].layout.known;
+    return node->is->type == hipGraphNodeTypeKernel && node->is->kernel.arguments &&
+           prover->seen->codes[packet->code].layout.known;
 }
 
 static bool has_geometry(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
@@ -212,7 +215,8 @@ static bool has_geometry(const struct prover *prover, const struct node *node, c
     memcpy(&fixed, prover->seen->codes[packet->code].descriptor, sizeof(fixed));
     return dispatch->workgroup[0] == block->x && dispatch->workgroup[1] == block->y &&
            dispatch->workgroup[2] == block->z && dispatch->grid[0] == (uint64_t)grid->x * block->x &&
-           dispatch->grid[1] == (uint64_t)grid->y * block->y && dispatch->grid[2] == (uint64_t)grid->z * block->z &&
+           dispatch->grid[1] == (uint64_t)grid->y * block->y &&
+           dispatch->grid[2] == (uint64_t)grid->z * block->z &&
            dispatch->group_bytes == fixed + node->is->kernel.shared_bytes;
 }
 
@@ -255,7 +259,8 @@ static bool is_fill(const struct prover *prover, const struct node *node, const 
     return use->rows == 1 && node->done_bytes + use->bytes <= bytes_of(node);
 }
 
-/* Memory of this GPU at both ends: such a copy has nothing to do on the host, and none of HIP's own memory in between. */
+/* Memory of this GPU at both ends: such a copy has nothing to do on the host, and none of HIP's own memory in
+ * between. */
 static bool on_device(const struct prover *prover, uint64_t address, uint64_t bytes)
 {
     hsa_amd_pointer_info_t info = { .size = sizeof(info) };
@@ -273,10 +278,12 @@ static bool is_copy(const struct prover *prover, const struct node *node, const 
 
     if (prover->seen->codes[packet->code].builtin != RL_BUILTIN_COPY)
         return false;
-    if (copy && copy->bytes && (packet->use.from != (uintptr_t)copy->from || packet->use.to != (uintptr_t)copy->to ||
-                                packet->use.bytes != copy->bytes))
+    if (copy && copy->bytes &&
+        (packet->use.from != (uintptr_t)copy->from || packet->use.to != (uintptr_t)copy->to ||
+         packet->use.bytes != copy->bytes))
         return false;
-    return on_device(prover, packet->use.from, packet->use.bytes) && on_device(prover, packet->use.to, packet->use.bytes);
+    return on_device(prover, packet->use.from, packet->use.bytes) &&
+           on_device(prover, packet->use.to, packet->use.bytes);
 }
 
 static bool could_be(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
@@ -419,8 +426,10 @@ static bool serve_packets(struct prover *prover)
     if (left == prover->proof->count)
         return refuse(prover, RL_REASON_PACKETS_DIFFER, "%u packets, and a node has none", left);
     packet = &prover->seen->packets[prover->proof->packets[left]].packet.dispatch;
-    return refuse(prover, RL_REASON_PACKETS_DIFFER, "packet %u (%s, grid %u, %u, %u) belongs to no node", left,
-                  rl_builtin_name(prover->seen->codes[prover->seen->packets[prover->proof->packets[left]].code].builtin),
+    return refuse(prover, RL_REASON_PACKETS_DIFFER, "packet %u (%s, grid %u, %u, %u) belongs to no node",
+                  left,
+                  rl_builtin_name(
+                      prover->seen->codes[prover->seen->packets[prover->proof->packets[left]].code].builtin),
                   packet->grid[0], packet->grid[1], packet->grid[2]);
 }
 
@@ -429,7 +438,8 @@ static bool serve_packets(struct prover *prover)
 static bool levels_of_graph(struct prover *prover)
 {
     uint32_t count = prover->node_count;
-    uint32_t *weight = allocate(prover, count, sizeof(*weight)), *level = allocate(prover, count, sizeof(*level));
+    uint32_t *weight = allocate(prover, count, sizeof(*weight)),
+             *level = allocate(prover, count, sizeof(*level));
     uint32_t *work = allocate(prover, rl_levels_work_words(count, prover->edge_count), sizeof(*work));
     bool good = weight && level && work;
 
@@ -462,8 +472,8 @@ static bool completes(const struct rl_observation *seen, size_t count, uint64_t 
     return false;
 }
 
-/* A barrier that waits for something from before this launch may stand only before its queue's first dispatch. The other
- * way round says nothing: HIP leaves a wait out when its signal has come already. */
+/* A barrier that waits for something from before this launch may stand only before its queue's first
+ * dispatch. The other way round says nothing: HIP leaves a wait out when its signal has come already. */
 static bool waits_for_own(struct prover *prover)
 {
     const struct rl_observation *seen = prover->seen;
@@ -484,8 +494,8 @@ static bool waits_for_own(struct prover *prover)
     return true;
 }
 
-/* HIP watches the signals of its own barriers to learn what is done. Any other signal is not of this launch's packets. A
- * host function that packets wait for shows in levels_of_queues(). */
+/* HIP watches the signals of its own barriers to learn what is done. Any other signal is not of this
+ * launch's packets. A host function that packets wait for shows in waits_for_own(). */
 static bool watches_own(struct prover *prover)
 {
     const struct rl_observation *seen = prover->seen;
@@ -497,7 +507,8 @@ static bool watches_own(struct prover *prover)
                                    seen->packets[i].packet.barrier.completion != seen->watched[w]))
             i++;
         if (i == seen->count)
-            return refuse(prover, RL_REASON_HOST_WORK, "a function waits for something that is not in the packets");
+            return refuse(prover, RL_REASON_HOST_WORK,
+                          "a function waits for something that is not in the packets");
     }
     return true;
 }
@@ -551,7 +562,8 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
 
 /* ---- once more, with other arguments ---- */
 
-static bool renew_kernel(struct prover *prover, const struct node *node, const struct rl_seen *packet, void *function)
+static bool renew_kernel(struct prover *prover, const struct node *node, const struct rl_seen *packet,
+                         void *function)
 {
     const struct rl_topology_node *is = node->is;
     const struct rl_code *code = &prover->seen->codes[packet->code];
@@ -595,7 +607,8 @@ static bool all_renewed(const struct prover *prover)
     return true;
 }
 
-bool rl_prove_again(const struct rl_topology *topology, struct rl_observation *seen, const struct rl_proof *proof)
+bool rl_prove_again(const struct rl_topology *topology, struct rl_observation *seen,
+                    const struct rl_proof *proof)
 {
     struct prover prover = { .seen = seen, .proof = (struct rl_proof *)proof };
     bool good = flatten(&prover, topology);

@@ -47,9 +47,10 @@ static void pass_through(void)
     publish(packet, PASS_THROUGH);
 }
 
-/* An earlier reservation of the same call was a marker of another stream or a wait: ours goes in front of the last. One
- * add for both slots, since other threads reserve in the same queue. */
-uint64_t rl_ride_reserve(uint64_t (*native)(const hsa_queue_t *, uint64_t), const hsa_queue_t *queue, uint64_t count)
+/* An earlier reservation of the same call was a marker of another stream or a wait: ours goes in front of
+ * the last. One add for both slots, since other threads reserve in the same queue. */
+uint64_t rl_ride_reserve(uint64_t (*native)(const hsa_queue_t *, uint64_t), const hsa_queue_t *queue,
+                         uint64_t count)
 {
     if (slot.open)
         pass_through();
@@ -68,8 +69,8 @@ void rl_ride_before_wait(void)
         pass_through();
 }
 
-/* HIP puts waits for copies, other streams and cooperative kernels into the barrier of the record itself; a packet in
- * front of it would not wait. Whatever is not understood counts as a wait. */
+/* HIP puts waits for copies, other streams and cooperative kernels into the barrier of the record itself;
+ * a packet in front of it would not wait. Whatever is not understood counts as a wait. */
 static bool waits_for_something(void)
 {
     const union rl_aql *packet = rl_aql_slot(slot.queue, slot.index + 1);
@@ -86,10 +87,12 @@ static void place(const struct rl_plan *plan, const struct rl_completion *comple
 {
     union rl_aql *packet = free_slot();
 
-    publish(packet, rl_pm4_vendor_packet(packet->words, plan->buffer, plan->dwords, completion->signal.handle));
+    publish(packet,
+            rl_pm4_vendor_packet(packet->words, plan->buffer, plan->dwords, completion->signal.handle));
 }
 
-/* Kernels that see their queue run in that one only; waits that share a word of memory, in one queue at a time. */
+/* Kernels that see their queue run in that one only; waits that share a word of memory, in one queue at a
+ * time. */
 static bool may_run_here(struct rl_plan *plan)
 {
     uintptr_t queue = (uintptr_t)slot.queue;
@@ -118,15 +121,15 @@ static hipError_t record(const struct rl_hip_table *hip, struct rl_lane *lane, h
     return status;
 }
 
-static enum rl_ride try(const struct rl_hip_table *hip, struct rl_plan *plan, struct rl_lane *lane, hipStream_t stream,
-                        const struct rl_completion *completion)
+static enum rl_ride try(const struct rl_hip_table *hip, struct rl_plan *plan, struct rl_lane *lane,
+                        hipStream_t stream, const struct rl_completion *completion)
 {
     hipError_t status = record(hip, lane, stream);
 
     if (status != hipSuccess) {
         if (slot.open)
             pass_through();
-        rl_device_judge(plan->device, status);
+        rl_devices_judge(status);
         return RL_RIDE_FAILED;
     }
     if (!slot.open)

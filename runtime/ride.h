@@ -1,13 +1,13 @@
 /*
- * A replay rides in the stream's own HSA queue: one vendor packet with the plan's indirect buffer, right in front of the
- * barrier that HIP writes for an event of ours. What is behind us waits for HIP's barrier, which waits for us; what is
- * before us in the queue is done when our packet starts, since it has the barrier bit.
+ * A replay rides in the stream's own HSA queue: one vendor packet with the plan's indirect buffer, right in
+ * front of the barrier that HIP writes for an event of ours. What is behind us waits for HIP's barrier, which
+ * waits for us; what is before us in the queue is done when our packet starts, since it has the barrier bit.
  *
- * The packet is placed last. Until then its slot stays INVALID, or becomes a barrier without dependencies that passes
- * everything through, and the launch can still be HIP's.
+ * The packet is placed last. Until then its slot stays INVALID, or becomes a barrier without dependencies
+ * that passes everything through, and the launch can still be HIP's.
  *
- * Threads: any; what is below the line is called by the HSA handlers on the thread that rides. No lock, no allocation,
- * no wait but for a slot of a full queue, for which HIP waits too.
+ * Threads: any; what is below the line is called by the HSA handlers on the thread that rides. No lock, no
+ * allocation, no wait but for a slot of a full queue, for which HIP waits too.
  */
 #ifndef REDLINE_RIDE_H
 #define REDLINE_RIDE_H
@@ -24,13 +24,14 @@ enum rl_ride {
     RL_RIDE_FAILED      /* the native call failed */
 };
 
-/* hipEventRecord() of our event, in the place of a launch of the exec that the plan is of. RL_RIDE_DONE: the launch is
- * done; otherwise nothing of it is in any queue. */
+/* hipEventRecord() of our event, in the place of a launch of the exec that the plan is of. RL_RIDE_DONE:
+ * the launch is done; otherwise nothing of it is in any queue. */
 enum rl_ride rl_ride(const struct rl_hip_table *hip, const struct rl_hsa_table *hsa, struct rl_plan *plan,
                      struct rl_lane *lane, hipStream_t stream);
 
 /* ---- */
-uint64_t rl_ride_reserve(uint64_t (*native)(const hsa_queue_t *, uint64_t), const hsa_queue_t *queue, uint64_t count);
+uint64_t rl_ride_reserve(uint64_t (*native)(const hsa_queue_t *, uint64_t), const hsa_queue_t *queue,
+                         uint64_t count);
 void rl_ride_before_wait(void);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Parameters of one node of an exec, set after it was made. HIP tells them to nobody afterwards, so the description of the
- * exec's graph follows each call that succeeds; a call on a node that is not found there leaves no description, and the
- * exec is native.
+ * Parameters of one node of an exec, set after it was made. HIP tells them to nobody afterwards, so the
+ * description of the exec's graph follows each call that succeeds; a call on a node that is not found there
+ * leaves no description, and the exec is native.
  *
- * All of them mark the exec as changed. Its next launch makes a new plan from what the last one showed when nothing but
- * arguments changed, to values that are known; otherwise it is HIP's and is observed.
+ * All of them mark the exec as changed. Its next launch makes a new plan from what the last one showed when
+ * nothing but arguments changed, to values that are known; otherwise it is HIP's and is observed.
  */
 #include "handlers.h"
 
@@ -32,8 +32,8 @@ static struct rl_topology_node *find(struct rl_topology *topology, hipGraphNode_
     return found;
 }
 
-/* What a launch reads is changed only between launches. In the middle of one, from a callback that HIP runs in it, the
- * description cannot follow: the exec is native until it is updated. */
+/* What a launch reads is changed only between launches. In the middle of one, from a callback that HIP
+ * runs in it, the description cannot follow: the exec is native until it is updated. */
 static void change_node(struct rl_exec *exec, hipGraphNode_t handle, change *apply, const void *parameters)
 {
     struct rl_topology_node *node;
@@ -77,8 +77,8 @@ static void set_arguments(struct rl_topology_node *node, const hipKernelNodePara
     node->doubtful = true;
     if (kernel->extra || !rl_quiet_begin(&quiet))
         return;
-    node->doubtful = !rl_arguments_copy(quiet.hip, kernel->func, kernel->kernelParams, &node->kernel.arguments,
-                                        &node->kernel.argument_bytes);
+    node->doubtful = !rl_arguments_copy(quiet.hip, kernel->func, kernel->kernelParams,
+                                        &node->kernel.arguments, &node->kernel.argument_bytes);
     rl_quiet_end(&quiet);
 }
 
@@ -130,7 +130,8 @@ static void set_enabled(struct rl_topology_node *node, const void *parameters)
     node->disabled = !*(const unsigned int *)parameters;
 }
 
-/* HIP accepts a child only if it has the same nodes at the same places; what it says of it now is what counts. */
+/* HIP accepts a child only if it has the same nodes at the same places; what it says of it now is what
+ * counts. */
 static void set_child(struct rl_topology_node *node, const void *parameters)
 {
     struct rl_topology *child = NULL;
@@ -167,7 +168,8 @@ static void set_any(struct rl_topology_node *node, const void *parameters)
     }
 }
 
-hipError_t rl_graph_exec_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, hipGraphNodeParams *),
+hipError_t rl_graph_exec_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+                                                              hipGraphNodeParams *),
                                          const void *caller, hipGraphExec_t graphExec, hipGraphNode_t node,
                                          hipGraphNodeParams *nodeParams)
 {
@@ -195,10 +197,12 @@ hipError_t rl_drv_graph_exec_memset_node_set_params(hipError_t (*native)(hipGrap
                                                     hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
                                                     const hipMemsetParams *memsetParams, hipCtx_t ctx)
 {
-    return changed(native(hGraphExec, hNode, memsetParams, ctx), caller, hGraphExec, hNode, forget_fill, NULL);
+    return changed(native(hGraphExec, hNode, memsetParams, ctx), caller, hGraphExec, hNode, forget_fill,
+                   NULL);
 }
 
-hipError_t rl_graph_exec_child_graph_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, hipGraph_t),
+hipError_t rl_graph_exec_child_graph_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
+                                                                          hipGraph_t),
                                                      const void *caller, hipGraphExec_t hGraphExec,
                                                      hipGraphNode_t node, hipGraph_t childGraph)
 {
@@ -213,40 +217,45 @@ hipError_t rl_graph_node_set_enabled(hipError_t (*native)(hipGraphExec_t, hipGra
 }
 
 hipError_t rl_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-                                                hipMemcpy3DParms *), const void *caller, hipGraphExec_t hGraphExec,
+                                                                     hipMemcpy3DParms *),
+                                                const void *caller, hipGraphExec_t hGraphExec,
                                                 hipGraphNode_t node, hipMemcpy3DParms *pNodeParams)
 {
     return changed(native(hGraphExec, node, pNodeParams), caller, hGraphExec, node, set_copy, pNodeParams);
 }
 
-hipError_t rl_graph_exec_memcpy_node_set_params_1d(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, void *,
-                                                   const void *, size_t, hipMemcpyKind), const void *caller,
-                                                   hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst,
-                                                   const void *src, size_t count, hipMemcpyKind kind)
+hipError_t rl_graph_exec_memcpy_node_set_params_1d(
+    hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, void *, const void *, size_t, hipMemcpyKind),
+    const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *src,
+    size_t count, hipMemcpyKind kind)
 {
-    hipMemcpy3DParms copy = { .srcPtr = { .ptr = (void *)src }, .dstPtr = { .ptr = dst }, .extent = { count, 1, 1 } };
+    hipMemcpy3DParms copy = { .srcPtr = { .ptr = (void *)src },
+                              .dstPtr = { .ptr = dst },
+                              .extent = { count, 1, 1 } };
 
-    return changed(native(hGraphExec, node, dst, src, count, kind), caller, hGraphExec, node, set_copy, &copy);
+    return changed(native(hGraphExec, node, dst, src, count, kind), caller, hGraphExec, node, set_copy,
+                   &copy);
 }
 
-hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-                                                            void *, const void *, size_t, size_t, hipMemcpyKind),
-                                                            const void *caller, hipGraphExec_t hGraphExec,
-                                                            hipGraphNode_t node, void *dst, const void *symbol,
-                                                            size_t count, size_t offset, hipMemcpyKind kind)
+hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(
+    hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, void *, const void *, size_t, size_t, hipMemcpyKind),
+    const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *symbol,
+    size_t count, size_t offset, hipMemcpyKind kind)
 {
-    return changed(native(hGraphExec, node, dst, symbol, count, offset, kind), caller, hGraphExec, node, forget_copy,
-                   NULL);
+    return changed(native(hGraphExec, node, dst, symbol, count, offset, kind), caller, hGraphExec, node,
+                   forget_copy, NULL);
 }
 
 hipError_t rl_graph_exec_memcpy_node_set_params_to_symbol(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-                                                          const void *, const void *, size_t, size_t, hipMemcpyKind),
+                                                                               const void *, const void *,
+                                                                               size_t, size_t, hipMemcpyKind),
                                                           const void *caller, hipGraphExec_t hGraphExec,
-                                                          hipGraphNode_t node, const void *symbol, const void *src,
-                                                          size_t count, size_t offset, hipMemcpyKind kind)
+                                                          hipGraphNode_t node, const void *symbol,
+                                                          const void *src, size_t count, size_t offset,
+                                                          hipMemcpyKind kind)
 {
-    return changed(native(hGraphExec, node, symbol, src, count, offset, kind), caller, hGraphExec, node, forget_copy,
-                   NULL);
+    return changed(native(hGraphExec, node, symbol, src, count, offset, kind), caller, hGraphExec, node,
+                   forget_copy, NULL);
 }
 
 hipError_t rl_drv_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,

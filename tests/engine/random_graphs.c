@@ -1,20 +1,44 @@
 /*
- * Random graphs, each launched ten times without a wait in between: fresh input is copied to the GPU in front of each launch
- * and everything is copied back behind it, asynchronously. The host does the same operations one after the other.
+ * Random graphs, each launched ten times without a wait in between: fresh input is copied to the GPU in front
+ * of each launch and everything is copied back behind it, asynchronously. The host does the same operations
+ * one after the other.
  *
  *     random_graphs FIRST COUNT [LARGEST]
  *
- * A seed chooses size, shape, kinds of nodes, explicit nodes or a capture over one to four streams, pinned or pageable
- * input, the kind of stream, and whether other streams are busy. Operations that touch the same buffer are ordered by
- * edges, and some others too, so every order that the graph allows gives the same bytes.
+ * A seed chooses size, shape, kinds of nodes, explicit nodes or a capture over one to four streams, pinned or
+ * pageable input, the kind of stream, and whether other streams are busy. Operations that touch the same
+ * buffer are ordered by edges, and some others too, so every order that the graph allows gives the same
+ * bytes.
  */
 #include "../apps/app.h"
 
 #include "../../softgpu/kernels/arguments.h"
 
-enum { WORDS = 256, MOST_NODES = 300, MOST_BUFFERS = 24, LAUNCHES = 10, STREAMS = 4, MOST_EDGES = 16 * MOST_NODES };
+enum {
+    WORDS = 256,
+    MOST_NODES = 300,
+    MOST_BUFFERS = 24,
+    LAUNCHES = 10,
+    STREAMS = 4,
+    MOST_EDGES = 16 * MOST_NODES
+};
 
-enum kind { COPY, ADD, SCALE, MUL_ADD, FILL_WORDS, FILL_BYTES, FILL_ROWS, COPY_NODE, REVERSE, TURN, COUNT, VARIABLES, EVALUATE, KINDS };
+enum kind {
+    COPY,
+    ADD,
+    SCALE,
+    MUL_ADD,
+    FILL_WORDS,
+    FILL_BYTES,
+    FILL_ROWS,
+    COPY_NODE,
+    REVERSE,
+    TURN,
+    COUNT,
+    VARIABLES,
+    EVALUATE,
+    KINDS
+};
 
 struct operation {
     enum kind kind;
@@ -58,7 +82,8 @@ static void depend(struct operation *operation, uint32_t on)
     }
 }
 
-/* How many of the nodes before this one it must wait for at most: at each buffer its writer, and the readers since. */
+/* How many of the nodes before this one it must wait for at most: at each buffer its writer, and the readers
+ * since. */
 static void order(uint32_t node)
 {
     struct operation *operation = &graph.operation[node];
@@ -125,7 +150,9 @@ static void draw_graph(uint32_t largest)
 
 /* ---- the same on the host ---- */
 
-static const struct polynomial polynomial = { .degree = 3, .bias = 1ul << 40, .step = 3, .coefficient = { 2, 3, 5, 7 } };
+static const struct polynomial polynomial = {
+    .degree = 3, .bias = 1ul << 40, .step = 3, .coefficient = { 2, 3, 5, 7 }
+};
 
 static void fill_range(const struct operation *operation, uint32_t *offset, uint32_t *bytes)
 {
@@ -210,13 +237,20 @@ struct values {
 
 static struct kernel kernel_of(const struct operation *operation, struct values *v)
 {
-    *v = (struct values){ buffer[operation->to], buffer[operation->a], buffer[operation->b], operation->factor,
-                          operation->term, WORDS, WORDS / 2, polynomial };
+    *v = (struct values){ buffer[operation->to],
+                          buffer[operation->a],
+                          buffer[operation->b],
+                          operation->factor,
+                          operation->term,
+                          WORDS,
+                          WORDS / 2,
+                          polynomial };
     switch (operation->kind) {
     case COPY: return (struct kernel){ gpu.copy, 4, BLOCK, 0, { &v->to, &v->a, &v->words } };
     case ADD: return (struct kernel){ gpu.add, 4, BLOCK, 0, { &v->to, &v->a, &v->b, &v->words } };
     case SCALE: return (struct kernel){ gpu.scale, 4, BLOCK, 0, { &v->to, &v->factor, &v->words } };
-    case MUL_ADD: return (struct kernel){ gpu.mul_add, 4, BLOCK, 0, { &v->to, &v->factor, &v->term, &v->words } };
+    case MUL_ADD:
+        return (struct kernel){ gpu.mul_add, 4, BLOCK, 0, { &v->to, &v->factor, &v->term, &v->words } };
     case REVERSE: return (struct kernel){ gpu.reverse, 4, BLOCK, 0, { &v->to } };
     case TURN: return (struct kernel){ gpu.turn, 2, 128, 128 * 4, { &v->to } };
     case COUNT: return (struct kernel){ gpu.count, 2, 100, 0, { &v->to } };
@@ -258,15 +292,17 @@ static hipGraph_t make_explicit(void)
         for (uint32_t i = 0; i < count; i++)
             behind[i] = node[graph.edge[operation->first_edge + i]];
         if (operation->kind == COPY_NODE) {
-            HIP(hipGraphAddMemcpyNode1D(&node[n], made, behind, count, buffer[operation->to], buffer[operation->a],
-                                        WORDS * 4, hipMemcpyDeviceToDevice));
+            HIP(hipGraphAddMemcpyNode1D(&node[n], made, behind, count, buffer[operation->to],
+                                        buffer[operation->a], WORDS * 4, hipMemcpyDeviceToDevice));
         } else if (is_fill(operation->kind)) {
             hipMemsetParams fill = fill_of(operation);
             HIP(hipGraphAddMemsetNode(&node[n], made, behind, count, &fill));
         } else {
             struct kernel kernel = kernel_of(operation, &values);
-            hipKernelNodeParams parameters = { .func = kernel.function, .gridDim = { kernel.blocks, 1, 1 },
-                                               .blockDim = { kernel.block, 1, 1 }, .sharedMemBytes = kernel.lds,
+            hipKernelNodeParams parameters = { .func = kernel.function,
+                                               .gridDim = { kernel.blocks, 1, 1 },
+                                               .blockDim = { kernel.block, 1, 1 },
+                                               .sharedMemBytes = kernel.lds,
                                                .kernelParams = kernel.arguments };
             HIP(hipGraphAddKernelNode(&node[n], made, behind, count, &parameters));
         }
@@ -280,7 +316,8 @@ static void submit(const struct operation *operation, hipStream_t stream)
     hipMemsetParams fill;
 
     if (operation->kind == COPY_NODE) {
-        HIP(hipMemcpyAsync(buffer[operation->to], buffer[operation->a], WORDS * 4, hipMemcpyDeviceToDevice, stream));
+        HIP(hipMemcpyAsync(buffer[operation->to], buffer[operation->a], WORDS * 4, hipMemcpyDeviceToDevice,
+                           stream));
     } else if (is_fill(operation->kind)) {
         fill = fill_of(operation);
         if (operation->kind == FILL_WORDS)
@@ -291,12 +328,13 @@ static void submit(const struct operation *operation, hipStream_t stream)
             HIP(hipMemsetD8Async(fill.dst, (unsigned char)fill.value, fill.width, stream));
     } else {
         struct kernel kernel = kernel_of(operation, &values);
-        HIP(hipModuleLaunchKernel(kernel.function, kernel.blocks, 1, 1, kernel.block, 1, 1, kernel.lds, stream,
-                                  kernel.arguments, NULL));
+        HIP(hipModuleLaunchKernel(kernel.function, kernel.blocks, 1, 1, kernel.block, 1, 1, kernel.lds,
+                                  stream, kernel.arguments, NULL));
     }
 }
 
-/* HIP 7.2.4 crashes when two streams of a capture wait for each other's events: only the first stream waits for others. */
+/* HIP 7.2.4 crashes when two streams of a capture wait for each other's events: only the first stream waits
+ * for others. */
 static uint32_t stream_for(const struct operation *operation, const uint32_t *on, uint32_t wanted)
 {
     for (uint32_t i = 0; i < operation->edges; i++) {
