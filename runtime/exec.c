@@ -111,19 +111,6 @@ static void pronounce(struct rl_exec *exec, const struct verdict *verdict)
     rl_report_exec_reason(report_of(&exec->base), verdict->reason, "%s", verdict->detail);
 }
 
-static uint64_t edits_of(struct rl_ref graph)
-{
-    uint64_t edits = 0;
-
-    if (rl_ref_hold(graph)) {
-        rl_records_lock();
-        edits = ((struct rl_graph *)graph.record)->edits;
-        rl_records_unlock();
-        rl_record_drop(graph.record);
-    }
-    return edits;
-}
-
 static void record_exec(hipGraphExec_t handle, hipGraph_t source, unsigned long long flags)
 {
     struct rl_exec *exec;
@@ -143,7 +130,7 @@ static void record_exec(hipGraphExec_t handle, hipGraph_t source, unsigned long 
     atomic_store_explicit(&exec->base.note, (uintptr_t)report, memory_order_relaxed);
     exec->topology = topology;
     exec->source = rl_side_table_find(RL_GRAPH, source);
-    exec->source_edits = edits_of(exec->source);
+    exec->source_edits = rl_graph_edits(exec->source);
     exec->flags = flags;
     pronounce(exec, &verdict);
     rl_side_table_insert(RL_EXEC, handle, &exec->base);
@@ -212,7 +199,7 @@ static bool nothing_changed(const struct rl_exec *exec, struct rl_ref graph)
 {
     return exec->source.record == graph.record && exec->source.generation == graph.generation &&
            !(atomic_load_explicit(&exec->base.marks, memory_order_acquire) & (RL_STALE | RL_CHANGED)) &&
-           exec->source_edits == edits_of(graph);
+           exec->source_edits == rl_graph_edits(graph);
 }
 
 /* HIP compares counts and types by position and never edges. Ours stay those that the exec was made with, so
@@ -240,7 +227,7 @@ static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
     }
     rl_topology_free(topology);
     exec->source = rl_side_table_find(RL_GRAPH, graph);
-    exec->source_edits = edits_of(exec->source);
+    exec->source_edits = rl_graph_edits(exec->source);
     pronounce(exec, &verdict);
 }
 

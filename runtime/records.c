@@ -9,7 +9,10 @@
 #include "native.h"
 #include "process.h"
 
+enum { MOST_LEVELS = 64 }; /* of graphs inside graphs; HIP's answers may claim that one is inside itself */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t edits_somewhere; /* calls that changed a graph nobody can name */
 
 void rl_records_lock(void)
 {
@@ -126,24 +129,49 @@ void rl_record_graph(hipError_t status, const void *caller, hipGraph_t *made)
     rl_count(RL_COUNT_graphs_created);
 }
 
-/* An edit of a graph inside a child node is one of every graph around it. */
+/* An edit of a graph inside a child node is one of every graph around it; where the outermost one is not
+ * known, it may be one of any graph. */
 static void count_edit(struct rl_ref ref)
 {
-    while (rl_ref_hold(ref)) {
+    bool known = false;
+
+    for (int level = 0; level < MOST_LEVELS && rl_ref_hold(ref); level++) {
         struct rl_ref parent;
+        uint32_t marks = atomic_load_explicit(&ref.record->marks, memory_order_acquire);
 
         rl_records_lock();
         graph_of(ref)->edits++;
         parent = graph_of(ref)->parent;
         rl_records_unlock();
+        known = !parent.record && !(marks & RL_UNSEEN);
         rl_record_drop(ref.record);
         ref = parent;
     }
+    if (!known)
+        atomic_fetch_add_explicit(&edits_somewhere, 1, memory_order_relaxed);
+}
+
+static uint64_t edits_of(const struct rl_graph *graph)
+{
+    return graph->edits + atomic_load_explicit(&edits_somewhere, memory_order_relaxed);
+}
+
+uint64_t rl_graph_edits(struct rl_ref ref)
+{
+    uint64_t edits = 0;
+
+    if (rl_ref_hold(ref)) {
+        rl_records_lock();
+        edits = edits_of(graph_of(ref));
+        rl_records_unlock();
+        rl_record_drop(ref.record);
+    }
+    return edits;
 }
 
 static void mark_around(struct rl_ref ref, uint32_t marks)
 {
-    while (rl_ref_hold(ref)) {
+    for (int level = 0; level < MOST_LEVELS && rl_ref_hold(ref); level++) {
         struct rl_ref parent;
 
         rl_ref_mark(ref, marks);
@@ -368,7 +396,8 @@ static enum rl_reason differs(const struct rl_graph *graph, const struct rl_topo
                  (size_t)ours->edges);
     else if (graph->edges_known && ours->edge_sum != read->edge_sum)
         snprintf(detail, RL_TEXT_SIZE, "graph %p has other edges than were added to it", handle);
-    else if (graph->was_read && graph->read_edits == graph->edits && graph->read_digest != topology->digest)
+    else if (graph->was_read && graph->read_edits == edits_of(graph) &&
+             graph->read_digest != topology->digest)
         snprintf(detail, RL_TEXT_SIZE, "nodes of graph %p have changed since it was read last", handle);
     return detail[0] ? RL_REASON_TOPOLOGY_DIFFERS : RL_REASON_NONE;
 }
@@ -395,7 +424,7 @@ enum rl_reason rl_graph_compare(struct rl_ref ref, const struct rl_topology *top
         graph->shape.edge_sum = topology->shape.edge_sum;
     }
     graph->was_read = true;
-    graph->read_edits = graph->edits;
+    graph->read_edits = edits_of(graph);
     graph->read_digest = topology->digest;
     rl_records_unlock();
     rl_record_drop(ref.record);

@@ -86,6 +86,7 @@ void rl_invalidate_stream(hipError_t status, hipStream_t stream);
 struct rl_ref rl_graph_find_or_make(hipGraph_t graph, uint32_t marks_if_made);
 void rl_graph_mark(hipGraph_t graph, uint32_t marks); /* the graphs that it is inside of, too */
 uint32_t rl_graph_doubts(hipGraph_t graph);           /* its marks; RL_UNSEEN without a record */
+uint64_t rl_graph_edits(struct rl_ref graph);         /* changes with each call that may have changed it */
 void rl_graph_forget(hipGraph_t graph);               /* with its nodes and the graphs inside them */
 void rl_graph_shape_unknown(hipGraph_t graph);        /* it changes where no shim sees it */
 void rl_graph_edges(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count,

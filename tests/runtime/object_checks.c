@@ -399,6 +399,52 @@ static void check_fork(void)
     CHECK(reason_of(exec) == RL_REASON_NONE);
 }
 
+/* Nodes of a graph inside a child node have no records; HIP does not tell their arguments. */
+static void check_edit_of_unknown_node(void)
+{
+    hipKernelNodeParams params = { .func = (void *)1, .gridDim = { 1, 1, 1 }, .blockDim = { 64, 1, 1 } };
+    hipGraphExecUpdateResult result;
+    hipGraphNode_t nodes[3], inside[3], node, error;
+    hipGraph_t parent = new_graph(), child = chain(nodes), inner;
+    hipGraphExec_t exec;
+    size_t count = 3;
+
+    GOOD(hipGraphAddChildGraphNode(&node, parent, NULL, 0, child));
+    GOOD(hipGraphChildGraphNodeGetGraph(node, &inner));
+    GOOD(hipGraphGetNodes(inner, inside, &count));
+    exec = instantiate(parent);
+    GOOD(hipGraphExecUpdate(exec, parent, &error, &result));
+    CHECK(!stale(exec) && reason_of(exec) == RL_REASON_NONE);
+    GOOD(hipGraphKernelNodeSetParams(inside[0], &params));
+    GOOD(hipGraphExecUpdate(exec, parent, &error, &result));
+    CHECK(stale(exec) && reason_of(exec) == RL_REASON_NONE);
+}
+
+static hipGraph_t inside_itself;
+
+static hipError_t child_is_parent(hipGraphNode_t node, hipGraph_t *graph)
+{
+    (void)node;
+    *graph = inside_itself;
+    return hipSuccess;
+}
+
+/* C020: HIP's answer, which the application asked for, says that a graph is inside itself. */
+static void check_graph_inside_itself(void)
+{
+    hipGraphNode_t nodes[3], node;
+    hipGraph_t answer;
+
+    inside_itself = new_graph();
+    GOOD(hipGraphAddChildGraphNode(&node, inside_itself, NULL, 0, chain(nodes)));
+    standin_replace("hipGraphChildGraphNodeGetGraph", child_is_parent);
+    GOOD(hipGraphChildGraphNodeGetGraph(node, &answer));
+    standin_reset();
+    kernel_node(inside_itself, 1, NULL);
+    CHECK(hipGraphAddDependencies(inside_itself, &node, &node, 1) != hipSuccess);
+    GOOD(hipGraphDestroy(inside_itself));
+}
+
 RUN_CHECKS({ "explicit_graph", check_explicit_graph }, { "edits", check_edits },
            { "address_reuse", check_address_reuse }, { "unseen_destroy", check_unseen_destroy },
            { "failed_mutators", check_failed_mutators }, { "half_done", check_half_done },
@@ -406,4 +452,6 @@ RUN_CHECKS({ "explicit_graph", check_explicit_graph }, { "edits", check_edits },
            { "user_objects", check_user_objects }, { "child_graphs", check_child_graphs },
            { "unseen_graph", check_unseen_graph }, { "flags", check_flags },
            { "exec_parameters", check_exec_parameters }, { "update", check_update },
-           { "many_updates", check_many_updates }, { "unloads", check_unloads }, { "fork", check_fork })
+           { "many_updates", check_many_updates }, { "unloads", check_unloads }, { "fork", check_fork },
+           { "edit_of_unknown_node", check_edit_of_unknown_node },
+           { "graph_inside_itself", check_graph_inside_itself })
