@@ -16,6 +16,7 @@ enum {
     MOST_MISSES = 16,
     MOST_WASTED = 4,
     FLUSH_EVERY = 256,
+    BURY_EVERY = 64,
 };
 
 struct launch {
@@ -240,7 +241,8 @@ static bool replay(const struct launch *launch)
     if (result != RL_RIDE_DONE)
         return missed(launch, result);
     launches->missed = 0;
-    launches->replays++;
+    if (++launches->replays % BURY_EVERY == 0)
+        rl_plans_bury(launch->hsa);
     rl_report_launch(report_of(launch->exec), true);
     return true;
 }
@@ -250,6 +252,7 @@ static hipError_t instead(const struct launch *launch)
 {
     hipError_t status = by_hip(launch);
 
+    rl_plans_bury(launch->hsa);
     if (status == hipSuccess && !atomic_load(&rl_captures_open))
         rl_lane_make(launch->hip, launch->stream, launch->per_thread);
     return status;

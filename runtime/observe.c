@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "watch.h"
 
+enum { QUEUE_COOPERATIVE = 2 /* HSA_QUEUE_TYPE_COOPERATIVE */ };
 enum { MOST_PACKETS = 1 << 20, KERNARG_POINTER = 1 << 3, PROPERTIES_AT = 56 };
 
 static _Thread_local struct rl_observation *current __attribute__((tls_model("initial-exec")));
@@ -69,6 +70,10 @@ static bool queue_usable(struct rl_observation *seen, const hsa_queue_t *queue)
 {
     hsa_agent_t agent = { 0 };
 
+    if (queue->type == QUEUE_COOPERATIVE) {
+        refuse(seen, RL_REASON_QUEUE, "a cooperative kernel");
+        return false;
+    }
     if (!queue->base_address || !queue->size || queue->size & (queue->size - 1) ||
         !seen->hsa->hsa_amd_queue_get_info ||
         seen->hsa->hsa_amd_queue_get_info((hsa_queue_t *)queue, HSA_AMD_QUEUE_INFO_AGENT, &agent) !=

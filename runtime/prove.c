@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "lower.h"
+#include "flat.h"
 #include "memory.h"
 #include "native.h"
 #include "quiet.h"
 
-/* A node of the graph with the graphs inside its child nodes laid flat. */
 struct node {
     const struct rl_topology_node *is; /* NULL: it only orders others */
     uint64_t name;                     /* kernel: hash of its name, 0: not known */
@@ -26,12 +25,12 @@ struct prover {
     const struct rl_hip_table *hip;
     struct rl_observation *seen;
     struct rl_proof *proof;
-    struct node *nodes;
-    struct rl_edge *edges;
-    uint32_t node_count, edge_count;
-    uint32_t *first_edge, *next; /* successors of node n: next[first_edge[n] .. first_edge[n + 1] - 1] */
-    uint32_t *ready;             /* nodes that wait for nothing and are not done */
+    struct rl_flat flat;
+    struct node *nodes; /* of flat */
+    uint32_t node_count;
+    uint32_t *ready; /* nodes that wait for nothing and are not done */
     uint32_t ready_count;
+    bool unordered; /* no node waits for another */
     bool ambiguous;
 };
 
@@ -59,101 +58,27 @@ static void *allocate(struct prover *prover, size_t count, size_t size)
     return memory;
 }
 
-/* ---- the graph, laid flat ---- */
-
-static void count_flat(const struct rl_topology *topology, size_t *nodes, size_t *edges)
+static bool lay_flat(struct prover *prover, const struct rl_topology *topology)
 {
-    *nodes += topology->node_count;
-    *edges += topology->edge_count;
-    for (size_t i = 0; i < topology->node_count; i++)
-        if (topology->nodes[i].type == hipGraphNodeTypeGraph) {
-            *nodes += 1;
-            *edges += 2 * topology->nodes[i].child->node_count + 1;
-            count_flat(topology->nodes[i].child, nodes, edges);
-        }
-}
+    const struct rl_flat *flat = &prover->flat;
 
-static void add_edge(struct prover *prover, uint32_t from, uint32_t to)
-{
-    prover->edges[prover->edge_count++] = (struct rl_edge){ from, to };
-}
-
-static bool runs(const struct rl_topology_node *node)
-{
-    return !node->disabled && (node->type == hipGraphNodeTypeKernel || node->type == hipGraphNodeTypeMemset ||
-                               node->type == hipGraphNodeTypeMemcpy ||
-                               node->type == hipGraphNodeTypeMemcpyFromSymbol ||
-                               node->type == hipGraphNodeTypeMemcpyToSymbol);
-}
-
-/* Node i of the level becomes node base + i. A child node is its own entry; its exit is one node more. */
-static void lay_flat(struct prover *prover, const struct rl_topology *topology, uint32_t *exits)
-{
-    uint32_t base = prover->node_count;
-
-    prover->node_count += (uint32_t)topology->node_count;
-    for (uint32_t i = 0; i < topology->node_count; i++) {
-        const struct rl_topology_node *node = &topology->nodes[i];
-        uint32_t inner, leave;
-
-        exits[base + i] = base + i;
-        prover->nodes[base + i].is = runs(node) ? node : NULL;
-        if (node->type != hipGraphNodeTypeGraph)
-            continue;
-        leave = prover->node_count++;
-        exits[base + i] = leave;
-        exits[leave] = leave;
-        inner = prover->node_count;
-        lay_flat(prover, node->child, exits);
-        add_edge(prover, base + i, leave);
-        for (uint32_t k = 0; k < node->child->node_count; k++) {
-            add_edge(prover, base + i, inner + k);
-            add_edge(prover, exits[inner + k], leave);
-        }
-    }
-    for (size_t i = 0; i < topology->edge_count; i++)
-        add_edge(prover, exits[base + topology->edges[i].from], base + topology->edges[i].to);
-}
-
-static bool index_edges(struct prover *prover)
-{
-    uint32_t *first, *next;
-
-    first = prover->first_edge = allocate(prover, (size_t)prover->node_count + 1, sizeof(*first));
-    next = prover->next = allocate(prover, prover->edge_count, sizeof(*next));
-    if (!first || !next)
+    if (!rl_flat_make(&prover->flat, topology))
+        return refuse(prover, RL_REASON_OUT_OF_MEMORY, "for the nodes of a graph");
+    prover->nodes = allocate(prover, flat->node_count, sizeof(*prover->nodes));
+    prover->ready = allocate(prover, flat->node_count, sizeof(*prover->ready));
+    if (!prover->nodes || !prover->ready)
         return false;
-    for (uint32_t i = 0; i < prover->edge_count; i++) {
-        struct rl_edge *edge = &prover->edges[i];
+    prover->node_count = flat->node_count;
+    for (uint32_t i = 0; i < flat->node_count; i++)
+        prover->nodes[i].is = flat->nodes[i];
+    for (uint32_t i = 0; i < flat->edge_count; i++) {
+        struct node *from = &prover->nodes[flat->edges[i].from], *to = &prover->nodes[flat->edges[i].to];
 
-        first[edge->from]++;
-        prover->nodes[edge->to].waits++;
-        prover->nodes[edge->from].after += rl_topology_mix(edge->to + UINT64_C(1));
-        prover->nodes[edge->to].before += rl_topology_mix(edge->from + UINT64_C(1));
+        from->after += rl_topology_mix(flat->edges[i].to + UINT64_C(1));
+        to->before += rl_topology_mix(flat->edges[i].from + UINT64_C(1));
+        to->waits++;
     }
-    for (uint32_t i = 0, sum = 0; i <= prover->node_count; i++)
-        first[i] = sum += i < prover->node_count ? first[i] : 0;
-    for (uint32_t i = prover->edge_count; i-- > 0;)
-        next[--first[prover->edges[i].from]] = prover->edges[i].to;
     return true;
-}
-
-static bool flatten(struct prover *prover, const struct rl_topology *topology)
-{
-    size_t nodes = 0, edges = 0;
-    uint32_t *exits;
-
-    count_flat(topology, &nodes, &edges);
-    if (nodes > UINT32_MAX / 8 || edges > UINT32_MAX / 8)
-        return refuse(prover, RL_REASON_OUT_OF_MEMORY, "%zu nodes", nodes);
-    prover->nodes = allocate(prover, nodes, sizeof(*prover->nodes));
-    prover->edges = allocate(prover, edges, sizeof(*prover->edges));
-    prover->ready = allocate(prover, nodes, sizeof(*prover->ready));
-    exits = allocate(prover, nodes, sizeof(*exits));
-    if (prover->nodes && prover->edges && prover->ready && exits)
-        lay_flat(prover, topology, exits);
-    rl_release(exits);
-    return prover->node_count == nodes && index_edges(prover);
 }
 
 /* ---- names ---- */
@@ -307,10 +232,12 @@ static void queue(struct prover *prover, uint32_t node)
 
 static void release_successors(struct prover *prover, uint32_t node)
 {
+    const uint32_t *first = prover->flat.first, *next = prover->flat.next;
+
     prover->nodes[node].done = true;
-    for (uint32_t i = prover->first_edge[node]; i < prover->first_edge[node + 1]; i++) {
-        prover->nodes[prover->next[i]].waits--;
-        queue(prover, prover->next[i]);
+    for (uint32_t i = first[node]; i < first[node + 1] && !prover->unordered; i++) {
+        prover->nodes[next[i]].waits--;
+        queue(prover, next[i]);
     }
 }
 
@@ -409,7 +336,7 @@ static bool serve_unordered(struct prover *prover, uint32_t *left)
         node->queued = node->done = false;
     }
     prover->ready_count = 0;
-    memset(prover->first_edge, 0, ((size_t)prover->node_count + 1) * sizeof(*prover->first_edge));
+    prover->unordered = true;
     return serve_all(prover, left);
 }
 
@@ -440,13 +367,13 @@ static bool levels_of_graph(struct prover *prover)
     uint32_t count = prover->node_count;
     uint32_t *weight = allocate(prover, count, sizeof(*weight)),
              *level = allocate(prover, count, sizeof(*level));
-    uint32_t *work = allocate(prover, rl_levels_work_words(count, prover->edge_count), sizeof(*work));
+    uint32_t *work = allocate(prover, rl_levels_work_words(count, prover->flat.edge_count), sizeof(*work));
     bool good = weight && level && work;
 
     if (good) {
         for (uint32_t i = 0; i < count; i++)
             weight[i] = prover->nodes[i].packets;
-        good = rl_levels(count, prover->edges, prover->edge_count, weight, level, work) ||
+        good = rl_levels(count, prover->flat.edges, prover->flat.edge_count, weight, level, work) ||
                refuse(prover, RL_REASON_PACKETS_DIFFER, "the graph has no order");
     }
     if (good)
@@ -532,10 +459,8 @@ static bool list_dispatches(struct prover *prover)
 
 static void release(struct prover *prover)
 {
+    rl_flat_free(&prover->flat);
     rl_release(prover->nodes);
-    rl_release(prover->edges);
-    rl_release(prover->first_edge);
-    rl_release(prover->next);
     rl_release(prover->ready);
 }
 
@@ -546,7 +471,7 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
     bool good;
 
     memset(proof, 0, sizeof(*proof));
-    good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && flatten(&prover, topology) &&
+    good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && lay_flat(&prover, topology) &&
            ask_names(&prover) && serve_packets(&prover) && watches_own(&prover) &&
            waits_for_own(&prover);
     if (good && prover.ambiguous)
@@ -611,7 +536,7 @@ bool rl_prove_again(const struct rl_topology *topology, struct rl_observation *s
                     const struct rl_proof *proof)
 {
     struct prover prover = { .seen = seen, .proof = (struct rl_proof *)proof };
-    bool good = flatten(&prover, topology);
+    bool good = lay_flat(&prover, topology);
 
     for (uint32_t i = 0; good && i < proof->count; i++)
         good = proof->nodes[i] < prover.node_count && renew(&prover, i);
