@@ -61,23 +61,42 @@ static bool write_all(int file, const char *text, size_t size)
     return true;
 }
 
-bool rl_write(int file, const char *text, size_t size)
+/* The signal that a write which failed has raised, or 0. */
+static int signal_of(int error)
+{
+    return error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
+}
+
+static void take_signal(int signal)
 {
     static const struct timespec at_once = { 0, 0 };
-    sigset_t pipe_signal, pending, before;
-    bool done, was_pending;
+    sigset_t only;
 
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    was_pending = !sigpending(&pending) && sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    sigemptyset(&only);
+    sigaddset(&only, signal);
+    while (sigtimedwait(&only, NULL, &at_once) < 0 && errno == EINTR)
+        ;
+}
+
+bool rl_write(int file, const char *text, size_t size)
+{
+    sigset_t blocked, pending, before;
+    int signal, error;
+    bool done;
+
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, SIGXFSZ);
+    if (sigpending(&pending))
+        sigemptyset(&pending);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
     done = write_all(file, text, size);
-    if (!done && errno == EPIPE && !was_pending) {
-        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR)
-            ;
-        errno = EPIPE;
-    }
+    error = errno;
+    signal = done ? 0 : signal_of(error);
+    if (signal && sigismember(&pending, signal) != 1)
+        take_signal(signal);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     return done;
 }
 

@@ -24,7 +24,8 @@ __attribute__((format(printf, 2, 3))) void rl_log(enum rl_log_level level, const
 /* Messages of any level that the budget dropped. */
 uint64_t rl_log_dropped(void);
 
-/* Writes all of it or gives up: false. Used for the report too. */
+/* Writes all of it or gives up: false, and neither SIGPIPE nor SIGXFSZ reaches the program. Used for the
+ * report too. */
 bool rl_write(int file, const char *text, size_t size);
 
 /* False when there is no stderr to write to. */

@@ -62,13 +62,15 @@ static bool read_path(const char *value, char path[RL_PATH_SIZE])
 
 static bool read_report(const char *value)
 {
+    static const char *const stdout_names[] = { "stdout", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1",
+                                                NULL };
     size_t length = strlen(value);
 
-    if (!strcmp(value, "stderr")) {
+    if (choice(value, (const char *const[]){ "stderr", "/dev/stderr", NULL }) >= 0) {
         options.report = RL_REPORT_STDERR;
         return true;
     }
-    if (!strcmp(value, "stdout") || !read_path(value, options.report_file))
+    if (choice(value, stdout_names) >= 0 || !read_path(value, options.report_file))
         return false;
     options.report = length > 5 && !strcmp(value + length - 5, ".json") ? RL_REPORT_JSON : RL_REPORT_TEXT;
     return true;

@@ -306,13 +306,19 @@ static int write_file(const char *name, bool json, enum rl_process_state state, 
 /* A device, a pipe or a link to one is written to, never replaced. */
 static int write_special(const char *name, bool json, enum rl_process_state state)
 {
-    int file = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int file = open(name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     if (file < 0)
         return errno;
     put_all(file, json, state);
     close(file);
     return output.failed ? EIO : 0;
+}
+
+/* Stands for an open file of the process, whatever that is; it is the program's and never replaced. */
+static bool is_open_file(const char *name)
+{
+    return !strncmp(name, "/proc/", 6) || !strncmp(name, "/dev/fd/", 8);
 }
 
 static int write_named(const char *pattern, bool json, enum rl_process_state state)
@@ -322,7 +328,7 @@ static int write_named(const char *pattern, bool json, enum rl_process_state sta
 
     if (!expand(pattern, name))
         return ENAMETOOLONG;
-    if (!stat(name, &status) && !S_ISREG(status.st_mode))
+    if (is_open_file(name) || (!stat(name, &status) && !S_ISREG(status.st_mode)))
         return write_special(name, json, state);
     return write_file(realpath(name, real) ? real : name, json, state, state == RL_PROCESS_UNUSED);
 }

@@ -58,6 +58,7 @@ def test_redline_log_chooses_the_level(driver: Path, value: str, level: int) -> 
 
 def test_redline_report_goes_to_stderr_or_a_file_whose_name_chooses_the_form(driver: Path) -> None:
     assert read(driver, {"REDLINE_REPORT": "stderr"}).report == STDERR
+    assert read(driver, {"REDLINE_REPORT": "/dev/stderr"}).report == STDERR
     assert read(driver, {"REDLINE_REPORT": "/a/b"}) == Options(True, 0, TEXT, "/a/b", [])
     assert read(driver, {"REDLINE_REPORT": "/a/b.json"}) == Options(True, 0, JSON, "/a/b.json", [])
     assert read(driver, {"REDLINE_REPORT": "b.json"}, "chdir:/usr").file == "//b.json"
@@ -69,6 +70,8 @@ def test_redline_report_goes_to_stderr_or_a_file_whose_name_chooses_the_form(dri
         ("REDLINE", "maybe"),
         ("REDLINE_LOG", "loud"),
         ("REDLINE_REPORT", "stdout"),
+        ("REDLINE_REPORT", "/dev/stdout"),
+        ("REDLINE_REPORT", "/proc/self/fd/1"),
         ("REDLINE_REPORT", "x" * 5000),
     ],
 )

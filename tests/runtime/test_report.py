@@ -198,6 +198,29 @@ def test_a_device_is_written_to_and_not_replaced(driver: Path, tmp_path: Path) -
     assert fifo.is_fifo()
 
 
+@pytest.mark.parametrize("name", ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"])
+def test_a_file_that_the_program_writes_to_is_never_replaced(driver: Path, tmp_path: Path, name: str) -> None:
+    """Its standard error is a file of the user's, and the report goes behind what stands there."""
+    file = tmp_path / "errors.txt"
+    file.write_text("the program's\n")
+    with file.open("a") as errors:
+        subprocess.run(
+            [str(driver), "state:1:0"], env={"REDLINE_REPORT": name}, stderr=errors, check=True, timeout=20
+        )
+    assert file.read_text().startswith("the program's\nredline: version ")
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_limit_on_file_sizes_does_not_kill_the_program(driver: Path, tmp_path: Path) -> None:
+    script = 'ulimit -f 0; exec "$0" state:1:0'
+    environment = {"REDLINE_REPORT": str(tmp_path / "r.json")}
+    command = ["/bin/sh", "-c", script, str(driver)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 0
+    assert "the report was not written" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_link_leads_to_the_file_that_is_replaced(driver: Path, tmp_path: Path) -> None:
     (tmp_path / "real.json").write_text("old")
     (tmp_path / "link.json").symlink_to("real.json")
