@@ -18,6 +18,7 @@ APPS = BUILD / "apps"
 LIBRARY = BUILD / "libredline.so"
 TARGETS = ("gfx1100", "gfx1151", "gfx1201")
 SECONDS = 60
+FIXTURES = {"APP_FIXTURES": str(ROOT / "softgpu" / "kernels" / "fixtures")}
 
 needs_hip = pytest.mark.skipif(
     not (BUILD / "rocm" / "7.2.4" / "lib" / "libamdhip64.so.7").exists(),
@@ -53,6 +54,16 @@ class Run:
     def buffers(self) -> list[dict[str, Any]]:
         """Vendor packets that run a buffer of ours; ROCr's own have no barrier bit."""
         return [packet for packet in self.packets("pm4_ib") if packet["header"]["barrier"]]
+
+
+def build_program(source: Path, made: Path) -> Path:
+    """A program over tests/apps/app.h that is no application of its own."""
+    rocm = BUILD / "rocm" / "7.2.4"
+    flags = ["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D__HIP_PLATFORM_AMD__"]
+    link = [f"-L{rocm / 'lib'}", "-lamdhip64", "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
+    command = [os.environ.get("CC", "cc"), *flags, "-isystem", str(rocm / "include"), str(source)]
+    subprocess.run([*command, "-o", str(made), *link], check=True, timeout=60)
+    return made
 
 
 def run(

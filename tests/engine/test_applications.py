@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from engine.replay import ROOT, TARGETS, Run, needs_hip, passed
+from engine.replay import FIXTURES, ROOT, TARGETS, Run, build_program, needs_hip, passed, run
 
 pytestmark = needs_hip
 
@@ -93,6 +95,32 @@ def test_fan_out_of_independent_nodes_costs_one_fence() -> None:
     done = passed("diamond", trace=True)
     text = "\n".join(done.buffers[0]["pm4"])
     assert text.count("EVENT_WRITE") == 4  # three boundaries between four levels, and the end
+
+
+def test_fan_out_costs_a_fence_for_each_level_and_not_for_each_node() -> None:
+    done = passed("fan_out", trace=True)
+    text = "\n".join(done.buffers[0]["pm4"])
+    assert done.execs[0]["nodes"] == 74
+    assert (
+        text.count("EVENT_WRITE") == 28
+    )  # root, 24 copies, 24 kernels, first of the join, 24 sums one by one
+
+
+@pytest.mark.parametrize("app", ["chain", "diamond", "fork_join", "memset_nodes", "threads", "recapture"])
+def test_gfx10_replays_with_waits_for_a_word_in_memory(app: str) -> None:
+    """Its partial flush returns early on old microcode, so buffers wait for a release instead."""
+    done = passed(app, "--gfx", "gfx1030", *LATE, trace=True)
+    assert done.launches("replayed") == EXPECTED[app][1]
+    text = "\n".join(done.buffers[0]["pm4"])
+    assert "WAIT_REG_MEM" in text and "EVENT_WRITE" not in text
+
+
+def test_launches_beyond_a_full_queue_and_an_exec_destroyed_behind_them(tmp_path: Path) -> None:
+    program = build_program(ROOT / "tests" / "engine" / "deep_queue.c", tmp_path / "deep_queue")
+    options = ("--kernel-delay", "slow_set=500000:500000")
+    done = run(program, options=options, settings=FIXTURES)
+    assert done.verdict == "PASS deep_queue" and done.status == 0, done.said
+    assert done.launches("replayed") >= 1024, done.report
 
 
 def queues_of(done: Run, kernel: str) -> list[int]:

@@ -7,11 +7,10 @@ A share of the two hundred runs with the other tests, another share on each targ
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from engine.replay import BUILD, ROOT, TARGETS, needs_hip, run
+from engine.replay import FIXTURES, ROOT, TARGETS, build_program, needs_hip, run
 
 pytestmark = needs_hip
 
@@ -21,19 +20,12 @@ LAUNCHES = 10
 # HIP 7.2.4 alone gets this one wrong: copies to the host that are still running are overtaken by the next launch.
 WRONG_NATIVELY = {140}
 MODES = {"default": (), "late": ("--delay-us", "20:400"), "no-sdma": ("--sdma", "0")}
-SETTINGS = {"APP_FIXTURES": str(ROOT / "softgpu" / "kernels" / "fixtures")}
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("random") / "random_graphs"
-    rocm = BUILD / "rocm" / "7.2.4"
-    flags = ["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D__HIP_PLATFORM_AMD__"]
-    link = [f"-L{rocm / 'lib'}", "-lamdhip64", "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
-    source = ROOT / "tests" / "engine" / "random_graphs.c"
-    command = [os.environ.get("CC", "cc"), *flags, "-isystem", str(rocm / "include"), str(source)]
-    subprocess.run([*command, "-o", str(made), *link], check=True, timeout=60)
-    return made
+    folder = tmp_path_factory.mktemp("random")
+    return build_program(ROOT / "tests" / "engine" / "random_graphs.c", folder / "random_graphs")
 
 
 def check(program: Path, gfx: str, mode: str, first: int, count: int) -> None:
@@ -45,7 +37,7 @@ def check(program: Path, gfx: str, mode: str, first: int, count: int) -> None:
         if not length:
             continue
         options = ("--gfx", gfx, *MODES[mode])
-        done = run(program, str(start), str(length), options=options, settings=SETTINGS, seconds=300)
+        done = run(program, str(start), str(length), options=options, settings=FIXTURES, seconds=300)
         assert done.verdict == "PASS random_graphs" and done.status == 0, done.said
         assert "softgpu:" not in done.said, done.said
         assert len(done.execs) == length
