@@ -9,6 +9,8 @@
 
 #include "version.h"
 
+_Static_assert(RL_REASON_COUNT <= 64, "a word has a bit for each reason");
+
 struct rl_report rl_the_report = { .execs[RL_REPORT_EXECS].shared = true };
 
 /* One writer at a time; a second one gives way, so that nobody ever waits. */
@@ -111,6 +113,7 @@ struct rl_report_exec *rl_report_exec(uint64_t nodes)
 void rl_report_exec_reason(struct rl_report_exec *exec, enum rl_reason reason, const char *detail, ...)
 {
     uint64_t before = atomic_exchange_explicit(&exec->reason, reason, memory_order_relaxed);
+    uint64_t bit = UINT64_C(1) << reason;
     char text[RL_TEXT_SIZE];
     va_list arguments;
 
@@ -120,6 +123,8 @@ void rl_report_exec_reason(struct rl_report_exec *exec, enum rl_reason reason, c
     if (reason == RL_REASON_NONE || (before == reason && !exec->shared))
         return;
     atomic_fetch_add_explicit(&rl_the_report.reasons[reason], 1, memory_order_relaxed);
+    if (atomic_fetch_or_explicit(&exec->said, bit, memory_order_relaxed) & bit)
+        return;
     rl_text_read(&exec->detail, text);
     rl_log(RL_LOG_INFO, "exec %s%td is launched by HIP: %s%s%s", exec->shared ? "beyond " : "",
            exec - rl_the_report.execs + !exec->shared, rl_reason_sentence(reason), text[0] ? ": " : "", text);
@@ -152,6 +157,7 @@ static void start_again(void)
         atomic_store(&exec->launches_replayed, 0);
         atomic_store(&exec->nodes, 0);
         atomic_store(&exec->reason, RL_REASON_NONE);
+        atomic_store(&exec->said, 0);
         text_clear(&exec->detail);
     }
     atomic_store(&rl_the_report.exec_count, 0);

@@ -51,6 +51,7 @@ struct rl_text {
 
 struct rl_report_exec {
     _Alignas(64) _Atomic uint64_t launches_native, launches_replayed, nodes, reason;
+    _Atomic uint64_t said; /* reasons that the log was told of, a bit each */
     bool shared; /* by all execs beyond RL_REPORT_EXECS */
     struct rl_text detail;
 };
@@ -68,7 +69,8 @@ uint64_t rl_counted(enum rl_counter counter);
 /* A new exec's line; never NULL. It stays valid for ever. */
 struct rl_report_exec *rl_report_exec(uint64_t nodes);
 
-/* Why the exec is native from now on; RL_REASON_NONE: no more. A change is said in the log at info. */
+/* Why the exec is native from now on; RL_REASON_NONE: no more. The log at info says each reason once, since
+ * an exec that is changed before each launch may get its reason anew each time. */
 __attribute__((format(printf, 3, 4))) void rl_report_exec_reason(struct rl_report_exec *exec,
                                                                  enum rl_reason reason,
                                                                  const char *detail, ...);

@@ -36,6 +36,18 @@ static void add_execs(char **a)
     }
 }
 
+/* One exec that gets its reason anew before each launch. */
+static void reason_again(char **a)
+{
+    struct rl_report_exec *exec = rl_report_exec(1);
+
+    for (long i = 0; i < atol(a[1]); i++) {
+        rl_report_exec_reason(exec, RL_REASON_NONE, NULL);
+        rl_report_exec_reason(exec, (enum rl_reason)atoi(a[2]), NULL);
+        rl_report_launch(exec, false);
+    }
+}
+
 static void *keep_counting(void *unused)
 {
     (void)unused;
@@ -91,6 +103,8 @@ static void run(char **a)
         rl_report_hip(a[1], a[2]);
     else if (!strcmp(a[0], "exec"))
         add_execs(a);
+    else if (!strcmp(a[0], "again"))
+        reason_again(a);
     else if (!strcmp(a[0], "log"))
         for (long i = 0; i < atol(a[2]); i++)
             rl_log((enum rl_log_level)atoi(a[1]), "%s", a[3]);

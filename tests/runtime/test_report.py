@@ -254,6 +254,16 @@ def test_a_change_of_reason_is_logged_and_a_repetition_is_not(driver: Path) -> N
     ]
 
 
+def test_nothing_is_logged_at_each_launch(driver: Path, tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    words = ["state:1:0", f"again:30:{REASON['TOO_SMALL']}"]
+    done = run(driver, *words, REDLINE_LOG="info", REDLINE_REPORT=str(file))
+    assert done.stderr.splitlines()[1:] == [f"redline: exec 1 is launched by HIP: {SENTENCES['TOO_SMALL']}"]
+    told = json.loads(file.read_text())
+    assert told["execs"][0]["launches"]["native"] == 30
+    assert told["execs"][0]["reason"]["name"] == "TOO_SMALL"
+
+
 def test_a_flood_of_messages_is_dropped_and_counted(driver: Path, tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     done = run(driver, "state:1:0", "log:1:20000:again", REDLINE_LOG="info", REDLINE_REPORT=str(file))
