@@ -93,7 +93,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 # Every C file under both compilers; clang is the system's or the one that `redline-codegen rocm --toolchain` fetches.
-warnings: $(READY)
+warnings: real
 	@CODEGEN=$(CODEGEN) tools/warnings
 
 clean:
