@@ -44,6 +44,8 @@ static struct layouts *layouts; /* open addressing, name 0: free */
 static size_t layout_count, layout_room;
 static struct entry *entries; /* open addressing, object 0: free */
 static size_t entry_count, entry_room;
+static uint64_t *scanned; /* executables whose kernels are in the tables: one that is frozen never changes */
+static size_t scanned_count, scanned_room;
 static uint64_t agents_seen[16];
 static size_t agent_count;
 
@@ -242,10 +244,34 @@ static hsa_status_t visit_code_object(hsa_executable_t executable, uint64_t code
     return HSA_STATUS_SUCCESS;
 }
 
+/* False: it has been looked at before. */
+static bool is_new(uint64_t executable)
+{
+    for (size_t i = 0; i < scanned_count; i++)
+        if (scanned[i] == executable)
+            return false;
+    if (scanned_count == scanned_room) {
+        size_t room = scanned_room ? 2 * scanned_room : 64;
+        uint64_t *larger = rl_allocate(room, sizeof(*larger));
+
+        if (!larger)
+            return true;
+        if (scanned)
+            memcpy(larger, scanned, scanned_count * sizeof(*larger));
+        rl_release(scanned);
+        scanned = larger;
+        scanned_room = room;
+    }
+    scanned[scanned_count++] = executable;
+    return true;
+}
+
 static hsa_status_t visit_executable(hsa_executable_t executable, void *context)
 {
     struct fill *fill = context;
 
+    if (!is_new(executable.handle))
+        return HSA_STATUS_SUCCESS;
     for (size_t i = 0; i < agent_count; i++)
         fill->hsa->hsa_executable_iterate_agent_symbols(executable, (hsa_agent_t){ agents_seen[i] },
                                                         visit_symbol, fill);
@@ -261,8 +287,10 @@ void rl_code_add_agent(uint64_t agent)
     pthread_mutex_lock(&lock);
     while (i < agent_count && agents_seen[i] != agent)
         i++;
-    if (i == agent_count && agent_count < sizeof(agents_seen) / sizeof(agents_seen[0]))
+    if (i == agent_count && agent_count < sizeof(agents_seen) / sizeof(agents_seen[0])) {
         agents_seen[agent_count++] = agent;
+        scanned_count = 0; /* symbols are looked for by agent */
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -290,10 +318,16 @@ static struct entry *find(const struct rl_hsa_table *hsa, const struct loader *l
 
     if (entry && entry->object)
         return entry;
-    if (!look_again(hsa, loader) || !entry_room)
-        return NULL;
-    entry = place_of(object);
-    return entry->object ? entry : NULL;
+    /* What is new first; then all of them, for an executable may have got the handle of one that is gone. */
+    for (int pass = 0; pass < 2; pass++) {
+        if (!look_again(hsa, loader) || !entry_room)
+            return NULL;
+        entry = place_of(object);
+        if (entry->object)
+            return entry;
+        scanned_count = 0;
+    }
+    return NULL;
 }
 
 static void find_layout(uint64_t name, struct rl_layout *layout)
@@ -347,7 +381,7 @@ void rl_code_forget(void)
     pthread_mutex_lock(&lock);
     if (entries)
         memset(entries, 0, entry_room * sizeof(*entries));
-    entry_count = 0;
+    entry_count = scanned_count = 0;
     for (size_t i = 0; i < layout_room; i++)
         rl_release(layouts[i].layout);
     if (layouts)

@@ -20,6 +20,8 @@ enum {
     POOL_EXECUTABLE = 1 << 2,
     SIGNAL_GPU_ONLY = 1,
     CLAIM_TRIES = 8,
+    SMALLEST_CLASS = 14, /* 16 KiB */
+    LARGEST_SPARE = 16 << 20,
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -144,18 +146,54 @@ struct rl_device *rl_device_find(const struct rl_hsa_table *hsa, uint64_t agent,
     return device;
 }
 
+static unsigned class_of(size_t bytes)
+{
+    unsigned class = SMALLEST_CLASS;
+
+    while (class < RL_SPARE_CLASSES - 1 && (size_t)1 << class < bytes)
+        class++;
+    return class;
+}
+
+static void *take_spare(struct rl_device *device, unsigned class)
+{
+    struct rl_spare *spare = &device->spare[class];
+    void *memory;
+
+    pthread_mutex_lock(&lock);
+    memory = spare->count ? spare->blocks[--spare->count] : NULL;
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
 void *rl_device_allocate(const struct rl_hsa_table *hsa, struct rl_device *device, size_t bytes)
 {
+    unsigned class = class_of(bytes);
     hsa_agent_t agent = { device->agent };
-    void *memory = NULL;
+    void *memory = (size_t)1 << class < bytes || rl_fault(RL_FAULT_ALLOC) ? NULL : take_spare(device, class);
 
-    if (rl_fault(RL_FAULT_ALLOC) || hsa->hsa_amd_memory_pool_allocate(device->pool, bytes, POOL_EXECUTABLE,
-                                                                      &memory) != HSA_STATUS_SUCCESS)
-        return NULL;
+    if (memory || (size_t)1 << class < bytes || rl_fault(RL_FAULT_ALLOC) ||
+        hsa->hsa_amd_memory_pool_allocate(device->pool, (size_t)1 << class, POOL_EXECUTABLE, &memory) !=
+            HSA_STATUS_SUCCESS)
+        return memory;
     if (hsa->hsa_amd_agents_allow_access(1, &agent, NULL, memory) == HSA_STATUS_SUCCESS)
         return memory;
     hsa->hsa_amd_memory_pool_free(memory);
     return NULL;
+}
+
+void rl_device_release(const struct rl_hsa_table *hsa, struct rl_device *device, void *memory, size_t bytes)
+{
+    struct rl_spare *spare = &device->spare[class_of(bytes)];
+    bool kept;
+
+    pthread_mutex_lock(&lock);
+    kept = spare->count < RL_SPARE_BLOCKS && bytes <= LARGEST_SPARE;
+    if (kept)
+        spare->blocks[spare->count++] = memory;
+    pthread_mutex_unlock(&lock);
+    if (!kept)
+        hsa->hsa_amd_memory_pool_free(memory);
 }
 
 /* Somebody changes this completion: others pass it by. */

@@ -20,6 +20,13 @@ enum { RL_DEVICES = 16, RL_COMPLETIONS = 1024, RL_DEVICE_DETAIL = 64 };
 
 struct rl_plan;
 
+/* Memory that plans have given back, for the next ones: by the power of two that its size is. */
+enum { RL_SPARE_CLASSES = 40, RL_SPARE_BLOCKS = 4 };
+struct rl_spare {
+    void *blocks[RL_SPARE_BLOCKS];
+    unsigned count;
+};
+
 struct rl_completion {
     hsa_signal_t signal;           /* 1 while a replay runs, 0 when it is done */
     _Atomic(struct rl_plan *) plan; /* NULL: free; otherwise holds one reference of it */
@@ -35,6 +42,7 @@ struct rl_device {
     char detail[RL_DEVICE_DETAIL];
     _Atomic bool failed; /* HIP reported an error of the GPU: everything there is native from now on */
     _Atomic uint32_t turn;
+    struct rl_spare spare[RL_SPARE_CLASSES]; /* under the lock of device.c */
     struct rl_completion completions[RL_COMPLETIONS];
 };
 
@@ -42,8 +50,9 @@ struct rl_device {
  * RL_DEVICES. */
 struct rl_device *rl_device_find(const struct rl_hsa_table *hsa, uint64_t agent, int ordinal);
 
-/* GPU-readable, executable host memory; NULL: none. */
+/* GPU-readable, executable host memory; NULL: none. Released with the same number of bytes. */
 void *rl_device_allocate(const struct rl_hsa_table *hsa, struct rl_device *device, size_t bytes);
+void rl_device_release(const struct rl_hsa_table *hsa, struct rl_device *device, void *memory, size_t bytes);
 
 /* A signal for one replay of `plan`, with the value 1; NULL: as many replays are running as there are
  * signals. */

@@ -93,12 +93,12 @@ static bool renew(const struct launch *launch)
         atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE ||
         !rl_prove_again(exec->topology, &shown->seen, &shown->proof))
         return false;
+    rl_plans_bury(launch->hsa); /* gives back memory of an earlier one */
     plan = rl_plan_make(launches->plan->device, &shown->seen, &shown->proof, &reason, detail);
     if (!plan)
         return false;
     rl_plan_drop(launches->plan);
     launches->plan = plan;
-    rl_plans_bury(launch->hsa);
     rl_count(RL_COUNT_plans_renewed);
     return true;
 }

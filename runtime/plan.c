@@ -201,7 +201,7 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
     input.fence = fenced ? (uintptr_t)memory + draft->fence : 0;
     refused = rl_lower_plan(&lower, &input, draft->work);
     if (refused != RL_LOWER_OK || lower.dwords > room) {
-        draft->seen->hsa->hsa_amd_memory_pool_free(memory);
+        rl_device_release(draft->seen->hsa, draft->device, memory, draft->bytes);
         rl_release(plan);
         *reason = RL_REASON_NOT_LOWERED;
         return NULL;
@@ -219,6 +219,7 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
         .dispatches = draft->proof->count,
         .levels = lower.levels,
         .memory = memory,
+        .bytes = draft->bytes,
     };
     *reason = RL_REASON_NONE;
     return plan;
@@ -331,7 +332,7 @@ void rl_plans_bury(const struct rl_hsa_table *hsa)
     while (plan) {
         struct rl_plan *next = plan->next;
 
-        hsa->hsa_amd_memory_pool_free(plan->memory);
+        rl_device_release(hsa, plan->device, plan->memory, plan->bytes);
         rl_release(plan);
         plan = next;
     }

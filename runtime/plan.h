@@ -28,6 +28,7 @@ struct rl_plan {
     _Atomic uint32_t references;
     uint32_t dispatches, levels;
     void *memory;
+    size_t bytes; /* of memory */
     struct rl_plan *next; /* among those put aside */
 };
 
