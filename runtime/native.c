@@ -197,6 +197,31 @@ static const struct rl_object *copy_of_caller(const struct search *search)
     return copy ? copy : &search->copies[0];
 }
 
+/* Whether code jumps through a slot of its object's linkage table. */
+static bool is_linkage(const unsigned char *code)
+{
+    static const unsigned char branch_target[] = { 0xf3, 0x0f, 0x1e, 0xfa }, jump[] = { 0xff, 0x25 };
+
+    if (!memcmp(code, branch_target, sizeof(branch_target)))
+        code += sizeof(branch_target);
+    code += *code == 0xf2;
+    return !memcmp(code, jump, sizeof(jump));
+}
+
+/* Whether the call before the return address is one of a function by its name. */
+bool rl_called_by_name(const void *caller)
+{
+    const unsigned char *next = caller;
+    int32_t distance;
+
+    if (next[-6] == 0xff && next[-5] == 0x15) /* call *slot(%rip) */
+        return true;
+    if (next[-5] != 0xe8)
+        return false;
+    memcpy(&distance, next - sizeof(distance), sizeof(distance));
+    return rl_text_has(&rl_hip_text, next + distance) && is_linkage(next + distance);
+}
+
 static void set_range(struct rl_text_range *range, const struct rl_object *object)
 {
     atomic_store_explicit(&range->size, 0, memory_order_relaxed);

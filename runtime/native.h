@@ -46,14 +46,17 @@ static inline bool rl_text_has(struct rl_text_range *range, const void *address)
            atomic_load_explicit(&range->size, memory_order_relaxed);
 }
 
+bool rl_called_by_name(const void *caller);
+
 /*
  * HIP calls itself through its exported functions. The shim tells such a call by its return address and not
  * by a flag of the thread, because a callback of the application that HIP runs within a call is the
- * application's.
+ * application's. One that ends in a jump to the shim leaves HIP's return address, too; but HIP called it
+ * through a pointer.
  */
 static inline bool rl_called_by_hip(const void *caller)
 {
-    return rl_text_has(&rl_hip_text, caller);
+    return rl_text_has(&rl_hip_text, caller) && rl_called_by_name(caller);
 }
 
 /* For calls whose graph, node or exec came from an earlier shim: the library was found then. */

@@ -208,6 +208,48 @@ static void check_callbacks(void)
     }
 }
 
+hipGraphExec_t jumping_exec;
+hipGraphNode_t jumping_node, jumping_error;
+hipKernelNodeParams jumping_params;
+hipGraph_t jumping_graph;
+hipGraphExecUpdateResult jumping_result;
+
+/* What a compiler makes of a callback whose last statement is the call. */
+__attribute__((naked)) static void set_parameters_by_jump(void)
+{
+    __asm__("mov jumping_exec(%rip), %rdi\n mov jumping_node(%rip), %rsi\n lea jumping_params(%rip), %rdx\n"
+            "jmp hipGraphExecKernelNodeSetParams");
+}
+
+__attribute__((naked)) static void update_by_jump(void)
+{
+    __asm__("mov jumping_exec(%rip), %rdi\n mov jumping_graph(%rip), %rsi\n lea jumping_error(%rip), %rdx\n"
+            "lea jumping_result(%rip), %rcx\n jmp hipGraphExecUpdate");
+}
+
+/* C042: such a callback returns into HIP, and is the application's all the same. */
+static void check_callbacks_that_end_in_a_jump(void)
+{
+    typedef hipError_t get_roots(hipGraph_t, hipGraphNode_t *, size_t *);
+    get_roots *native = (get_roots *)standin_function("hipGraphGetRootNodes");
+    hipGraph_t graph = new_graph();
+    size_t count;
+
+    jumping_params = (hipKernelNodeParams){ .func = (void *)1, .gridDim = { 7, 1, 1 },
+                                            .blockDim = { 64, 1, 1 } };
+    jumping_node = kernel_node(graph, 1, NULL);
+    jumping_graph = new_graph();
+    GOOD(hipGraphAddKernelNode(&jumping_error, jumping_graph, NULL, 0, &jumping_params));
+    for (int i = 0; i < 2; i++) {
+        jumping_exec = instantiate(graph);
+        CHECK(exec_record(jumping_exec)->topology->nodes[0].kernel.grid.x == 1);
+        standin_within("hipGraphGetRootNodes", i ? update_by_jump : set_parameters_by_jump);
+        GOOD(native(graph, NULL, &count));
+        standin_within("hipGraphGetRootNodes", NULL);
+        CHECK(stale(jumping_exec) && exec_record(jumping_exec)->topology->nodes[0].kernel.grid.x == 7);
+    }
+}
+
 /* C047: names that we export give our function, whatever way HIP finds them, and all else is as HIP
  * answers. */
 static void check_lookup(void)
@@ -332,4 +374,5 @@ static void check_faults(void)
 RUN_CHECKS({ "foreign_capture", check_foreign_capture }, { "relaxed_mode", check_relaxed_mode },
            { "pending_error", check_pending_error }, { "failing_calls", check_failing_calls },
            { "hip_calls_itself", check_hip_calls_itself }, { "callbacks", check_callbacks },
+           { "callbacks_that_end_in_a_jump", check_callbacks_that_end_in_a_jump },
            { "lookup", check_lookup }, { "faults", check_faults })
