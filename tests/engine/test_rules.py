@@ -154,3 +154,12 @@ def test_rule_is_needed(
 def test_variant_without_a_change_is_right(tmp_path: Path) -> None:
     library = variant(tmp_path, "ride.c", [("MOST_TRIES = 3,", "MOST_TRIES = 3,")])
     assert passed("copy_launch_copy", *LATE, library=library).launches("replayed") == 9
+
+
+def test_nodes_that_cannot_be_told_apart_run_one_after_the_other(tmp_path: Path) -> None:
+    """Without argument layouts the branches of the fan-out look the same: HIP's order of submission is kept."""
+    change = ("    return layout->known;", "    layout->known = false;\n    return false;")
+    library = variant(tmp_path, "code.c", [change])
+    done = passed("fan_out", *LATE, library=library, trace=True)
+    assert done.launches("replayed") == 3
+    assert "\n".join(done.buffers[0]["pm4"]).count("EVENT_WRITE") == 74
