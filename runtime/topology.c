@@ -24,7 +24,8 @@ struct reader {
     const struct rl_hip_table *hip;
     hipGraphExec_t exec;
     size_t nodes_left, edges_left;
-    bool branches; /* in the graph being read; arguments tell its nodes apart, or say what an update changes */
+    bool
+        branches; /* in the graph being read; arguments tell its nodes apart, or say what an update changes */
     enum rl_reason reason;
     char *detail;
 };
@@ -124,16 +125,16 @@ static bool position_of(const struct place *places, size_t count, hipGraphNode_t
     return true;
 }
 
-static bool read_nodes(struct reader *reader, hipGraph_t graph, struct rl_topology *topology, hipGraphNode_t *handles,
-                       struct place *places)
+static bool read_nodes(struct reader *reader, hipGraph_t graph, struct rl_topology *topology,
+                       hipGraphNode_t *handles, struct place *places)
 {
     size_t count = topology->node_count;
 
     if (count && !ASKED(reader, hipGraphGetNodes, graph, handles, &count))
         return false;
     if (count != topology->node_count)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu nodes, then %zu", (void *)graph,
-                      topology->node_count, count);
+        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu nodes, then %zu",
+                      (void *)graph, topology->node_count, count);
     for (size_t i = 0; i < count; i++) {
         topology->nodes[i].handle = handles[i];
         places[i] = (struct place){ (uintptr_t)handles[i], (uint32_t)i };
@@ -143,8 +144,8 @@ static bool read_nodes(struct reader *reader, hipGraph_t graph, struct rl_topolo
     sort(places, count);
     for (size_t i = 0; i < count; i++)
         if (!places[i].key || (i && places[i].key == places[i - 1].key))
-            return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has node %p twice", (void *)graph,
-                          (void *)(uintptr_t)places[i].key);
+            return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has node %p twice",
+                          (void *)graph, (void *)(uintptr_t)places[i].key);
     return true;
 }
 
@@ -152,8 +153,10 @@ static bool read_nodes(struct reader *reader, hipGraph_t graph, struct rl_topolo
 static bool without_cycle(struct reader *reader, const struct rl_topology *topology)
 {
     size_t nodes = topology->node_count, edges = topology->edge_count, done = 0, ready = 0;
-    uint32_t *waits = allocate(reader, nodes, sizeof(*waits)), *order = allocate(reader, nodes, sizeof(*order));
-    uint32_t *first = allocate(reader, nodes + 1, sizeof(*first)), *target = allocate(reader, edges, sizeof(*target));
+    uint32_t *waits = allocate(reader, nodes, sizeof(*waits)),
+             *order = allocate(reader, nodes, sizeof(*order));
+    uint32_t *first = allocate(reader, nodes + 1, sizeof(*first)),
+             *target = allocate(reader, edges, sizeof(*target));
     bool enough = waits && order && first && target;
 
     if (enough) {
@@ -194,7 +197,8 @@ static bool read_edges(struct reader *reader, hipGraph_t graph, struct rl_topolo
     if (!ASKED(reader, hipGraphGetEdges, graph, NULL, NULL, &count))
         return false;
     if (count > reader->edges_left)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu edges", (void *)graph, count);
+        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu edges", (void *)graph,
+                      count);
     reader->edges_left -= count;
     topology->edges = allocate(reader, count, sizeof(*topology->edges));
     from = allocate(reader, count, sizeof(hipGraphNode_t));
@@ -203,21 +207,22 @@ static bool read_edges(struct reader *reader, hipGraph_t graph, struct rl_topolo
     if (topology->edges && from && to)
         good = !count || ASKED(reader, hipGraphGetEdges, graph, from, to, &again);
     if (good && again != count)
-        good = refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu edges, then %zu", (void *)graph,
-                      count, again);
+        good = refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu edges, then %zu",
+                      (void *)graph, count, again);
     for (size_t i = 0; good && i < count; i++) {
         good = position_of(places, topology->node_count, from[i], &topology->edges[i].from) &&
                position_of(places, topology->node_count, to[i], &topology->edges[i].to);
         if (!good)
-            refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has an edge to a node of another graph",
-                   (void *)graph);
+            refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY,
+                   "graph %p has an edge to a node of another graph", (void *)graph);
         topology->shape.edge_sum += rl_topology_edge_sum(from[i], to[i]);
     }
     topology->shape.edges = count;
     rl_release(from);
     rl_release(to);
     if (good && !without_cycle(reader, topology))
-        good = refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "the edges of graph %p form a cycle", (void *)graph);
+        good = refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "the edges of graph %p form a cycle",
+                      (void *)graph);
     return good;
 }
 
@@ -260,18 +265,20 @@ static bool read_kernel(struct reader *reader, struct rl_topology_node *node)
     if (params.extra)
         return read_packed(reader, node, params.extra);
     if (reader->branches || !reader->exec)
-        node->doubtful = !rl_arguments_copy(reader->hip, params.func, params.kernelParams, &node->kernel.arguments,
-                                            &node->kernel.argument_bytes);
+        node->doubtful = !rl_arguments_copy(reader->hip, params.func, params.kernelParams,
+                                            &node->kernel.arguments, &node->kernel.argument_bytes) &&
+                         !reader->exec;
     return true;
 }
 
 struct rl_topology_copy rl_topology_copy(const hipMemcpy3DParms *params)
 {
-    bool plain = !params->srcArray && !params->dstArray && params->extent.height <= 1 && params->extent.depth <= 1 &&
-                 !params->srcPos.x && !params->srcPos.y && !params->srcPos.z && !params->dstPos.x &&
-                 !params->dstPos.y && !params->dstPos.z;
+    bool plain = !params->srcArray && !params->dstArray && params->extent.height <= 1 &&
+                 params->extent.depth <= 1 && !params->srcPos.x && !params->srcPos.y && !params->srcPos.z &&
+                 !params->dstPos.x && !params->dstPos.y && !params->dstPos.z;
 
-    return (struct rl_topology_copy){ params->srcPtr.ptr, params->dstPtr.ptr, plain ? params->extent.width : 0 };
+    return (struct rl_topology_copy){ params->srcPtr.ptr, params->dstPtr.ptr,
+                                      plain ? params->extent.width : 0 };
 }
 
 /* Before 7.2 HIP answers for one of several kinds of copy nodes and takes all others for that one. */
@@ -281,12 +288,12 @@ static void read_copy(struct reader *reader, struct rl_topology_node *node)
     hipMemcpy3DParms params = { 0 };
     int version = 0;
 
-    node->doubtful = true;
-    if ((reader->branches || !reader->exec) && reader->hip->hipRuntimeGetVersion && reader->hip->hipRuntimeGetVersion(&version) == hipSuccess &&
-        version >= ANSWERS_FROM && reader->hip->hipGraphMemcpyNodeGetParams &&
+    if ((reader->branches || !reader->exec) && reader->hip->hipRuntimeGetVersion &&
+        reader->hip->hipRuntimeGetVersion(&version) == hipSuccess && version >= ANSWERS_FROM &&
+        reader->hip->hipGraphMemcpyNodeGetParams &&
         reader->hip->hipGraphMemcpyNodeGetParams(node->handle, &params) == hipSuccess)
         node->copy = rl_topology_copy(&params);
-    node->doubtful = !node->copy.bytes;
+    node->doubtful = !node->copy.bytes && !reader->exec;
 }
 
 /* HIP answers only for nodes of the graph that the exec was made from, and only for these types. */
@@ -324,7 +331,8 @@ static bool read_node(struct reader *reader, struct rl_topology_node *node, int 
 {
     hipGraphNodeType type = hipGraphNodeTypeCount;
 
-    if (!ASKED(reader, hipGraphNodeGetType, node->handle, &type) || (node->type = type, !read_enabled(reader, node)))
+    if (!ASKED(reader, hipGraphNodeGetType, node->handle, &type) ||
+        (node->type = type, !read_enabled(reader, node)))
         return false;
     switch (type) {
     case hipGraphNodeTypeKernel: return read_kernel(reader, node);
@@ -400,7 +408,8 @@ static bool fill_level(struct reader *reader, hipGraph_t graph, struct rl_topolo
     if (!ASKED(reader, hipGraphGetNodes, graph, NULL, &count))
         return false;
     if (count > reader->nodes_left)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu nodes", (void *)graph, count);
+        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu nodes", (void *)graph,
+                      count);
     reader->nodes_left -= count;
     topology->nodes = allocate(reader, count, sizeof(*topology->nodes));
     handles = allocate(reader, count, sizeof(*handles));
@@ -488,7 +497,8 @@ static bool edges_alike(const struct rl_topology *one, const struct rl_topology 
 
 bool rl_topology_alike(const struct rl_topology *one, const struct rl_topology *other)
 {
-    if (one->node_count != other->node_count || one->edge_count != other->edge_count || !edges_alike(one, other))
+    if (one->node_count != other->node_count || one->edge_count != other->edge_count ||
+        !edges_alike(one, other))
         return false;
     for (size_t i = 0; i < one->node_count; i++)
         if (one->nodes[i].type != other->nodes[i].type ||
@@ -498,7 +508,8 @@ bool rl_topology_alike(const struct rl_topology *one, const struct rl_topology *
     return true;
 }
 
-/* What a retained buffer cannot express: the host, other streams, other processes, memory that comes and goes. */
+/* What a retained buffer cannot express: the host, other streams, other processes, memory that comes and
+ * goes. */
 static bool only_hip_can_run(uint32_t type)
 {
     switch (type) {

@@ -20,6 +20,7 @@ SHOWN = (
     "memset_nodes",
     "copy_launch_copy",
     "null_stream",
+    "recapture",
     "large_graph",
     "many_launches",
 )
