@@ -30,9 +30,11 @@ HEADERS := $(wildcard runtime/*.h generated/*.h)
 build: build/libredline.so
 	@if [ -x $(CODEGEN) ]; then $(CODEGEN) diff --notice; fi
 
-# abi_checks.c holds only static assertions: compiling it is the check, and it adds nothing to the library.
+# abi_checks.c holds only static assertions: compiling it is the check, and it adds nothing to the library. The library is
+# put in place whole, since programs may be running with the old one.
 build/libredline.so: $(OBJECTS) generated/redline.map
-	$(CC) $(CFLAGS) $(LIBRARY_LDFLAGS) -o $@ $(OBJECTS) -ldl -lpthread
+	$(CC) $(CFLAGS) $(LIBRARY_LDFLAGS) -o $@.new $(OBJECTS) -ldl -lpthread
+	@mv $@.new $@
 
 build/obj/%.o: %.c $(HEADERS) Makefile
 	@mkdir -p $(@D)
