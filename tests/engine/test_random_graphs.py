@@ -20,6 +20,15 @@ LAUNCHES = 10
 # HIP 7.2.4 alone gets this one wrong: copies to the host that are still running are overtaken by the next launch.
 WRONG_NATIVELY = {140}
 MODES = {"default": (), "late": ("--delay-us", "20:400"), "no-sdma": ("--sdma", "0")}
+SHARES = (
+    [(gfx, mode, first) for gfx in TARGETS for mode in MODES for first in range(0, GRAPHS, AT_ONCE)]
+    if "STRESS_SECONDS" in os.environ
+    else [
+        (gfx, list(MODES)[(t + i) % len(MODES)], (6 * t + 2 * i) * AT_ONCE)
+        for t, gfx in enumerate(TARGETS)
+        for i in range(2)
+    ]
+)
 
 
 @pytest.fixture(scope="session")
@@ -45,22 +54,7 @@ def check(program: Path, gfx: str, mode: str, first: int, count: int) -> None:
             assert one["launches"] == {"native": 1, "replayed": LAUNCHES - 1}, one
 
 
-@pytest.mark.parametrize(
-    ("gfx", "mode", "first"),
-    [
-        (gfx, list(MODES)[(t + i) % len(MODES)], (6 * t + 2 * i) * AT_ONCE)
-        for t, gfx in enumerate(TARGETS)
-        for i in range(2)
-    ],
-)
+@pytest.mark.stress
+@pytest.mark.parametrize(("gfx", "mode", "first"), SHARES)
 def test_random_graphs_are_right_and_replayed(program: Path, gfx: str, mode: str, first: int) -> None:
     check(program, gfx, mode, first, AT_ONCE)
-
-
-@pytest.mark.stress
-@pytest.mark.skipif("STRESS_SECONDS" not in os.environ, reason="all random graphs run in `make stress`")
-@pytest.mark.parametrize("gfx", TARGETS)
-@pytest.mark.parametrize("mode", list(MODES))
-@pytest.mark.parametrize("first", range(0, GRAPHS, 2 * AT_ONCE))
-def test_all_random_graphs_are_right_and_replayed(program: Path, gfx: str, mode: str, first: int) -> None:
-    check(program, gfx, mode, first, 2 * AT_ONCE)
