@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from engine.replay import BUILD, ROOT, needs_hip, passed, run
+from engine.replay import BUILD, FIXTURES, ROOT, build_program, needs_hip, passed, run
 
 pytestmark = needs_hip
 
@@ -163,3 +163,22 @@ def test_nodes_that_cannot_be_told_apart_run_one_after_the_other(tmp_path: Path)
     done = passed("fan_out", *LATE, library=library, trace=True)
     assert done.launches("replayed") == 3
     assert "\n".join(done.buffers[0]["pm4"]).count("EVENT_WRITE") == 74
+
+
+@pytest.mark.parametrize("ours", [True, False], ids=["with-our-ring", "without-our-ring"])
+def test_a_replay_is_started_by_our_own_ring(tmp_path: Path, ours: bool) -> None:
+    """HIP rings for its barrier while the slot in front of it is INVALID: nobody looks there again by themselves."""
+    program = build_program(ROOT / "tests" / "engine" / "host_reads.c", tmp_path / "host_reads")
+    later = "    for (volatile int i = 0; i < 20000000; i++)\n        ;\n"  # HIP's ring has been heard
+    valid = "    __atomic_store_n(&packet->words[0], header, __ATOMIC_RELEASE);\n    slot.open = false;\n"
+    ring = (
+        "    slot.hsa->hsa_signal_store_screlease("
+        "slot.queue->doorbell_signal, (hsa_signal_value_t)slot.index);\n"
+    )
+    library = variant(tmp_path, "ride.c", [(valid + ring, later + valid + (ring if ours else ""))])
+    if not ours:
+        with pytest.raises(subprocess.TimeoutExpired):
+            run(program, settings=FIXTURES, library=library, seconds=5)
+        return
+    done = run(program, settings=FIXTURES, library=library)
+    assert done.verdict == "PASS host_reads" and done.launches("replayed") == 19, done.said

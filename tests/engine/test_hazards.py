@@ -1,0 +1,143 @@
+"""Hazards of riding in the application's queue that no application shows: see docs/hazards.md for all of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from engine.replay import BUILD, LIBRARY, ROOT, needs_hip, passed
+from engine.test_rules import variant
+
+CHECKS = (
+    "ring-of-our-own",  # H4
+    "waits-are-recorded-again",  # H1
+    "waits-without-end-are-native",  # H1
+    "record-of-several-slots-is-native",  # H4
+    "full-ring-is-waited-for",  # H20
+    "reservation-as-long-as-the-ring-is-refused",  # H20
+    "observed-packets-are-copied-over-many-laps",  # H20
+    "a-whole-ring-that-nobody-used-again-is-read",  # O10
+    "slot-of-the-next-lap-is-not-taken-for-ours",  # O10
+    "vendor-packet-that-may-dispatch-is-refused",  # H19
+)
+
+
+@pytest.fixture(scope="session")
+def checks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("hazards") / "hazard_checks"
+    flags = [
+        "-std=gnu11",
+        "-O1",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-I{ROOT}/runtime",
+        f"-I{ROOT}/generated",
+    ]
+    objects = [
+        str(path)
+        for part in ("runtime", "generated")
+        for path in sorted((BUILD / "obj" / part).glob("*.o"))
+        if path.name not in ("fault.o", "abi_checks.o")
+    ]
+    source = str(ROOT / "tests" / "engine" / "hazard_checks.c")
+    command = [os.environ.get("CC", "cc"), *flags, source, *objects, "-o", str(made), "-ldl", "-lpthread"]
+    subprocess.run(command, check=True, timeout=60)
+    return made
+
+
+def said(checks: Path, *arguments: str) -> str:
+    done = subprocess.run([checks, *arguments], capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_placement_and_observation_on_a_ring_of_eight_slots(checks: Path, name: str) -> None:
+    assert said(checks, name) == ""
+
+
+def test_every_check_is_listed(checks: Path) -> None:
+    done = subprocess.run([checks], capture_output=True, text=True, timeout=20, check=False)
+    assert sorted(done.stdout.split()) == sorted(CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("version", "flushes"),
+    [
+        ("50731921", False),  # before batches every second record sends, at least
+        ("60399999", False),
+        ("60400000", True),
+        ("60443484", True),
+        ("70051831", True),
+        ("70253210", True),
+        ("70253211", False),  # 7.2.4
+        ("71526000", False),
+        ("none", True),
+        ("failing", True),
+    ],
+)
+def test_versions_whose_records_do_not_send_what_is_batched(
+    checks: Path, version: str, flushes: bool
+) -> None:
+    assert said(checks, "must-flush", version) == str(int(flushes))
+
+
+@pytest.mark.parametrize(
+    ("gfx", "xccs", "answer"),
+    [
+        ("gfx1100", "1", "NONE:"),
+        ("gfx1100", "2", "DEVICE_UNUSABLE: more than one XCC"),  # H18
+        ("gfx942", "8", "TARGET_UNKNOWN: gfx942"),  # H18
+        ("gfx950", "1", "TARGET_UNKNOWN: gfx950"),
+        ("gfx1250", "1", "TARGET_UNKNOWN: gfx1250"),  # H19: its rings have a second one beside them
+    ],
+)
+def test_devices_that_an_indirect_buffer_would_be_wrong_on(
+    checks: Path, gfx: str, xccs: str, answer: str
+) -> None:
+    assert said(checks, "device", gfx, xccs) == answer
+
+
+@needs_hip
+def test_every_256th_replay_is_by_hip_where_records_do_not_send(tmp_path: Path) -> None:
+    changed = variant(tmp_path, "gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")])
+    done = passed("many_launches", library=changed)
+    assert (done.launches("native"), done.launches("replayed")) == (1 + 1099 // 256, 1099 - 1099 // 256)
+
+
+@needs_hip
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("AMD_OCL_WAIT_COMMAND=1", "ENVIRONMENT"),
+        ("GPU_FLUSH_ON_EXECUTION=1", "ENVIRONMENT"),
+        ("HSA_ALLOCATE_QUEUE_DEV_MEM=1", "ENVIRONMENT"),  # H20: a ring in the GPU's memory
+        ("ROCP_TOOL_LIBRARIES=libnone.so", "TOOL"),  # H21
+        ("ROCPROFILER_REGISTER_FORCE_LOAD=1", "TOOL"),
+        ("ROCM_DEBUG_AGENT_OPTIONS=--all", "TOOL"),
+    ],
+)
+def test_other_settings_that_keep_launches_native(setting: str, reason: str) -> None:
+    name, _, value = setting.partition("=")
+    done = passed("chain", settings={name: value})
+    assert done.launches("replayed") == 0
+    assert [one["reason"]["name"] for one in done.execs] == [reason]
+    assert done.execs[0]["reason"]["detail"] == name
+
+
+@needs_hip
+@pytest.mark.parametrize("tool", ["librocprofiler64.so.2", "librocprofiler-sdk.so.1", "libroctracer64.so.4"])
+def test_a_loaded_profiler_keeps_launches_native(tmp_path: Path, tool: str) -> None:
+    """H21: its queues may be proxies, and it would not see the kernels of a replay."""
+    made = tmp_path / tool
+    source = tmp_path / "tool.c"
+    source.write_text("int redline_test_tool;\n")
+    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", f"-Wl,-soname,{tool}", str(source)]
+    subprocess.run([*command, "-o", str(made)], check=True, timeout=60)
+    done = passed("chain", library=Path(f"{LIBRARY}:{made}"))
+    assert done.launches("replayed") == 0 and done.reasons == {"TOOL"}
+    assert done.execs[0]["reason"]["detail"] == tool.split(".", maxsplit=1)[0]
