@@ -224,7 +224,7 @@ def test_nesting_and_chains_have_an_end(machine: Machine) -> None:
         ({3: 4 | 1 << 23 | 1 << 21}, "offload_polling is 1"),
         ({3: 4 | 1 << 23 | 1 << 31}, "reserved bits 0x80000000"),
         ({1: 2}, "reserved bits 0x00000002"),
-        ({2: 0}, "not in GPU memory"),
+        ({2: 0x7777}, "not in GPU memory"),
     ],
 )
 def test_a_bad_indirect_buffer_packet_is_refused(
