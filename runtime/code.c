@@ -216,6 +216,7 @@ static void visit_layout(const char *symbol, size_t length, const struct rl_layo
     if (place->name) {
         if (place->layout->count != layout->count || memcmp(place->layout, layout, bytes) != 0)
             place->layout->known = false;
+        place->layout->prints |= layout->prints;
         return;
     }
     place->layout = rl_allocate(1, bytes);

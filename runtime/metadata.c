@@ -139,6 +139,8 @@ static void read_argument(struct input *input, struct rl_layout *layout)
             kind = value;
         skip_rest(input, &value, 0);
     }
+    if (is(&kind, "hidden_printf_buffer"))
+        layout->prints = true;
     if (kind.type == STRING && kind.number >= sizeof(hidden) - 1 &&
         !memcmp(kind.text, hidden, sizeof(hidden) - 1))
         return;

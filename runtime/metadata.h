@@ -16,7 +16,8 @@ enum { RL_MOST_ARGUMENTS = 64 };
 
 /* The arguments that an application gives, in its order. */
 struct rl_layout {
-    bool known; /* false: the code object does not say, or there are more of them */
+    bool known;  /* false: the code object does not say, or there are more of them */
+    bool prints; /* into a buffer that HIP reads behind a launch of its own */
     uint32_t count;
     struct {
         uint32_t offset, size;

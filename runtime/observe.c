@@ -163,6 +163,10 @@ static bool take_dispatch(struct rl_observation *seen, struct rl_seen *packet)
     if (!find_code(seen, dispatch->kernel_object, &packet->code))
         return false;
     code = &seen->codes[packet->code];
+    if (code->layout.prints) {
+        refuse(seen, RL_REASON_HOST_WORK, "a kernel prints, and HIP reads what behind its own launches alone");
+        return false;
+    }
     memcpy(&properties, code->descriptor + PROPERTIES_AT, sizeof(properties));
     /* Old code objects do not say how long their arguments are. */
     if ((properties & KERNARG_POINTER && !code->kernarg_bytes) ||

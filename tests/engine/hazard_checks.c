@@ -23,7 +23,7 @@
         }                                                                            \
     } while (0)
 
-enum { SLOTS = 8, BARRIER_BIT = 1 << 8, AGENT_NAME = 0, AGENT_XCCS = 0xA111, AGENT_CPU = 0xA113 };
+enum { SLOTS = 8, EXECUTABLE = 1 << 2, BARRIER_BIT = 1 << 8, AGENT_NAME = 0, AGENT_XCCS = 0xA111, AGENT_CPU = 0xA113 };
 
 /* ---- one queue ---- */
 
@@ -103,10 +103,13 @@ static hsa_status_t pools(hsa_agent_t agent, hsa_status_t (*visit)(hsa_amd_memor
     return visit((hsa_amd_memory_pool_t){ 9 }, context);
 }
 
+static hsa_amd_memory_pool_t pool_asked;
+static uint32_t flags_asked;
+
 static hsa_status_t allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags, void **memory)
 {
-    (void)pool;
-    (void)flags;
+    pool_asked = pool;
+    flags_asked = flags;
     *memory = malloc(size);
     return HSA_STATUS_SUCCESS;
 }
@@ -256,6 +259,15 @@ static void record_of_several_slots_is_native(void)
     CHECK(ride() == RL_RIDE_WAITS);
 }
 
+static void buffers_are_executable_memory_of_the_nearest_cpu(void)
+{
+    struct rl_device *device = rl_device_find(&hsa, 5, 0);
+    void *memory = rl_device_allocate(&hsa, device, 100);
+
+    CHECK(memory && pool_asked.handle == 9 && flags_asked == EXECUTABLE);
+    rl_device_release(&hsa, device, memory, 100);
+}
+
 /* ---- observations ---- */
 
 static struct rl_observation seen;
@@ -333,10 +345,56 @@ static void vendor_packet_that_may_dispatch_is_refused(void)
     rl_observe_free(&seen);
 }
 
+static void packets_that_are_taken_already_are_still_told(void)
+{
+    union rl_aql dispatch = { .dispatch = { .header = RL_AQL_INVALID, .workgroup = { 64, 1, 1 },
+                                            .grid = { 64, 1, 1 }, .kernel_object = 0x1000 } };
+    union rl_aql barrier = { .barrier = { .header = RL_AQL_INVALID, .dependencies = { 1 } } };
+    union rl_aql value = { .barrier = { .header = RL_AQL_INVALID, .format = RL_AQL_BARRIER_VALUE } };
+    union rl_aql other = { .barrier = { .header = RL_AQL_INVALID, .format = 1 } };
+
+    CHECK(rl_aql_is_dispatch(&dispatch) && !rl_aql_is_dispatch(&barrier));
+    CHECK(rl_aql_barrier_signals(&barrier) == RL_AQL_DEPENDENCIES);
+    CHECK(rl_aql_barrier_signals(&value) == 1 && rl_aql_barrier_signals(&other) < 0);
+}
+
+static void launch_without_packets_has_a_reason(void)
+{
+    rl_observe_begin(&seen, &hsa);
+    rl_observe_end(&seen);
+    CHECK(seen.reason == RL_REASON_NO_PACKETS);
+    rl_observe_free(&seen);
+}
+
+static void copy_by_an_engine_is_a_reason(void)
+{
+    rl_observe_begin(&seen, &hsa);
+    reserve(1);
+    rl_observe_copy();
+    rl_observe_doorbell(queue.doorbell_signal, 0);
+    rl_observe_end(&seen);
+    CHECK(seen.reason == RL_REASON_COPY_ENGINE);
+    rl_observe_free(&seen);
+}
+
+static void kernels_of_hip_that_are_not_known_are_refused(void)
+{
+    unsigned char arguments[256] = { 1 };
+    struct rl_aql_dispatch dispatch = { .workgroup = { 256, 1, 1 }, .grid = { 256, 1, 1 } };
+    struct rl_builtin_use use;
+
+    CHECK(!rl_builtin_read(RL_BUILTIN_OTHER, arguments, sizeof(arguments), &dispatch, &use));
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } checks[] = {
+    { "buffers-are-executable-memory-of-the-nearest-cpu", buffers_are_executable_memory_of_the_nearest_cpu },
+    { "packets-that-are-taken-already-are-still-told", packets_that_are_taken_already_are_still_told },
+    { "copy-by-an-engine-is-a-reason", copy_by_an_engine_is_a_reason },
+    { "launch-without-packets-has-a-reason", launch_without_packets_has_a_reason },
+    { "kernels-of-hip-that-are-not-known-are-refused", kernels_of_hip_that_are_not_known_are_refused },
     { "ring-of-our-own", ring_of_our_own },
     { "waits-are-recorded-again", waits_are_recorded_again },
     { "waits-without-end-are-native", waits_without_end_are_native },

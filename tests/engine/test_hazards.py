@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from engine.replay import BUILD, LIBRARY, ROOT, needs_hip, passed
-from engine.test_rules import variant
+from engine.replay import BUILD, FIXTURES, LIBRARY, ROOT, build_program, needs_hip, passed, run
+from engine.test_applications import EXPECTED
+from engine.test_rules import RULES, variant
 
 CHECKS = (
     "ring-of-our-own",  # H4
@@ -21,6 +23,11 @@ CHECKS = (
     "a-whole-ring-that-nobody-used-again-is-read",  # O10
     "slot-of-the-next-lap-is-not-taken-for-ours",  # O10
     "vendor-packet-that-may-dispatch-is-refused",  # H19
+    "buffers-are-executable-memory-of-the-nearest-cpu",  # H17
+    "packets-that-are-taken-already-are-still-told",  # O1
+    "copy-by-an-engine-is-a-reason",  # O6
+    "launch-without-packets-has-a-reason",  # O9
+    "kernels-of-hip-that-are-not-known-are-refused",  # H10
 )
 
 
@@ -102,6 +109,24 @@ def test_devices_that_an_indirect_buffer_would_be_wrong_on(
     assert said(checks, "device", gfx, xccs) == answer
 
 
+def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
+    text = (ROOT / "docs" / "hazards.md").read_text()
+    rows = re.findall(r"^\| ([HO]\d+) \|", text, re.MULTILINE)
+    assert rows == [f"H{i}" for i in range(1, 23)] + [f"O{i}" for i in range(1, 12)]
+    named = re.findall(r"`(\w+/\w+\.py)::(\w+)(?:\[([^\]]+)\])?`", text)
+    assert len(named) > len(rows)
+    for file, test, case in named:
+        source = (ROOT / "tests" / file).read_text()
+        assert f"def {test}(" in source and (not case or case in source), f"{file}::{test}[{case}]"
+    apps, rules = set(EXPECTED), {rule[0] for rule in RULES}
+    for kind, known in (("app", apps), ("rule", rules), ("ring", set(CHECKS))):
+        for listed in re.findall(rf"\*\*{kind}\*\* ([a-z][^*;|`:.]*)", text):
+            for name in re.sub(r"\([^)]*\)?", "", listed).split(","):
+                assert name.strip() in known or not name.strip(), f"{kind} {name}"
+    for file, rule in re.findall(r"`(\w+\.[ch]): (\w+)`", text):
+        assert re.search(rf"\b{rule}\b", (ROOT / "runtime" / file).read_text()), f"{file}: {rule}"
+
+
 @needs_hip
 def test_every_256th_replay_is_by_hip_where_records_do_not_send(tmp_path: Path) -> None:
     changed = variant(tmp_path, "gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")])
@@ -141,3 +166,34 @@ def test_a_loaded_profiler_keeps_launches_native(tmp_path: Path, tool: str) -> N
     done = passed("chain", library=Path(f"{LIBRARY}:{made}"))
     assert done.launches("replayed") == 0 and done.reasons == {"TOOL"}
     assert done.execs[0]["reason"]["detail"] == tool.split(".", maxsplit=1)[0]
+
+
+@needs_hip
+@pytest.mark.parametrize("kind", ["hidden_block_count_z", "hidden_printf_buffer"])
+def test_a_kernel_that_prints_is_launched_by_hip(tmp_path: Path, kind: str) -> None:
+    """O7: HIP reads the buffer behind its own launches alone. The kernel uses neither argument."""
+    program = build_program(ROOT / "tests" / "engine" / "hidden_arguments.c", tmp_path / "hidden_arguments")
+    fixtures = tmp_path / "gfx1100"
+    fixtures.mkdir()
+    for image in (Path(FIXTURES["APP_FIXTURES"]) / "gfx1100").glob("*.co"):
+        (fixtures / image.name).write_bytes(
+            image.read_bytes().replace(b"hidden_block_count_z", kind.encode())
+        )
+    done = run(program, settings={"APP_FIXTURES": str(tmp_path)})
+    prints = kind == "hidden_printf_buffer"
+    assert done.verdict == "PASS hidden_arguments", done.said
+    assert done.launches("replayed") == (0 if prints else 2)
+    assert done.reasons == ({"HOST_WORK"} if prints else set())
+
+
+@needs_hip
+@pytest.mark.parametrize("app", ["chain", "null_stream", "copy_launch_copy"])
+def test_the_barrier_behind_a_replay_is_tracked_and_costs_no_fence(app: str) -> None:
+    """H22: HIP adds what copies and the host need behind it by itself, as it does after a launch of its own."""
+    done = passed(app, trace=True)
+    behind = {(packet["queue"], packet["index"]): packet for packet in done.trace if "index" in packet}
+    assert len(done.buffers) == done.launches("replayed") > 0
+    for packet in done.buffers:
+        barrier = behind[packet["queue"], packet["index"] + 1]
+        assert (barrier["kind"], barrier["dependencies"]) == ("barrier_and", 0)
+        assert barrier["header"]["word"] == "0x0103" and barrier["completion"]

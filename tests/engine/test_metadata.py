@@ -19,7 +19,7 @@ IMAGES = sorted(FIXTURES.glob("*/*.co"))
 CC = os.environ.get("CC", "cc")
 
 DECLARATIONS = """
-    struct rl_layout { bool known; uint32_t count; struct { uint32_t offset, size; } argument[64]; };
+    struct rl_layout { bool known, prints; uint32_t count; struct { uint32_t offset, size; } argument[64]; };
     struct rl_image {
         bool (*read)(const struct rl_image *image, uint64_t offset, void *to, size_t bytes);
         const void *memory;
