@@ -244,6 +244,21 @@ static void updated(struct rl_exec *exec, hipGraph_t graph)
     adopt_update(exec, graph);
     if (!exec->topology || exec->topology->digest != before)
         atomic_fetch_or(&exec->base.marks, RL_STALE);
+    /* A call on the exec that failed, or found it busy, meanwhile. */
+    if (atomic_load(&exec->base.marks) & RL_FAILED)
+        pronounce(exec, &(struct verdict){ RL_REASON_NATIVE_FAILED, "" });
+}
+
+/* What a launch reads is changed only between launches. In the middle of one the description cannot follow:
+ * the exec is native until an update that finds it free. */
+static void updated_when_free(struct rl_exec *exec, hipGraph_t graph)
+{
+    if (atomic_exchange_explicit(&exec->launches.busy, true, memory_order_acquire)) {
+        rl_invalidate_exec(hipErrorUnknown, (hipGraphExec_t)exec->base.native);
+        return;
+    }
+    updated(exec, graph);
+    atomic_store_explicit(&exec->launches.busy, false, memory_order_release);
 }
 
 hipError_t rl_graph_exec_update(hipError_t (*native)(hipGraphExec_t, hipGraph_t, hipGraphNode_t *,
@@ -261,7 +276,7 @@ hipError_t rl_graph_exec_update(hipError_t (*native)(hipGraphExec_t, hipGraph_t,
     rl_count(RL_COUNT_execs_updated);
     if (!rl_ref_hold(ref))
         return status;
-    updated((struct rl_exec *)ref.record, hGraph);
+    updated_when_free((struct rl_exec *)ref.record, hGraph);
     rl_record_drop(ref.record);
     return status;
 }

@@ -26,8 +26,10 @@ EXPECTED: dict[str, tuple[int, int, set[str]]] = {
     "chain": (1, 5, set()),
     "child_graph": (1, 4, set()),
     "cooperative": (1, 4, set()),  # H3
+    "cooperative_node": (5, 3, {"QUEUE"}),  # captured, the kernel is in HIP's cooperative queue
     "copy_launch_copy": (1, 9, set()),  # H1
     "destroyed_stream": (3, 3, set()),  # H11
+    "device_reset": (6, 30, set()),  # each of three execs is launched once more in a stream that is gone
     "diamond": (1, 5, set()),
     "event_again": (1, 5, set()),
     "event_timing": (1, 4, set()),
