@@ -197,3 +197,25 @@ def test_the_barrier_behind_a_replay_is_tracked_and_costs_no_fence(app: str) -> 
         barrier = behind[packet["queue"], packet["index"] + 1]
         assert (barrier["kind"], barrier["dependencies"]) == ("barrier_and", 0)
         assert barrier["header"]["word"] == "0x0103" and barrier["completion"]
+
+
+@needs_hip
+@pytest.mark.parametrize("gfx", ["gfx1100", "gfx1201"])
+def test_launches_in_masked_and_urgent_streams_stay_in_their_queues(tmp_path: Path, gfx: str) -> None:
+    """O11"""
+    program = build_program(ROOT / "tests" / "engine" / "masked_stream.c", tmp_path / "masked_stream")
+    options = ("--gfx", gfx, "--delay-us", "20:400")
+    native = run(program, options=options, settings=FIXTURES, library=None, trace=True)
+    replayed = run(program, options=options, settings=FIXTURES, trace=True)
+    for done in (native, replayed):
+        assert done.verdict == "PASS masked_stream" and "softgpu:" not in done.said, done.said
+    assert replayed.launches("replayed") == 6
+    places = [
+        sorted(
+            (packet["queue"], packet["grid"])
+            for packet in done.trace
+            if packet["kind"] in ("dispatch", "pm4_dispatch") and packet["kernel"] == "mul_add"
+        )
+        for done in (native, replayed)
+    ]
+    assert len({queue for queue, _ in places[0]}) == 2 and places[1] == places[0]
