@@ -1,5 +1,5 @@
-/* The device is reset while launches wait behind a slow kernel: their stream is gone, and the same work made anew
- * is right. */
+/* The device is reset while launches wait behind a slow kernel: their stream is gone, and the same work made
+ * anew is right. */
 #include "app.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /*
- * A graph whose kernel reads memory that was freed after launches that were right: what HIP says of it, call by
- * call, one line each. The verdict is only that the end was reached.
+ * A graph whose kernel reads memory that was freed after launches that were right: what HIP says of it, call
+ * by call, one line each. The verdict is only that the end was reached.
  */
 #include "../apps/app.h"
 
