@@ -1,5 +1,6 @@
 /*
- * Hazards that no GPU here can show, against tables and queues of our own. Linked with the library's objects.
+ * Hazards against queues, tables and a graph of our own, where no application could show them. Linked with
+ * the library's objects.
  *
  *     hazard_checks must-flush VERSION|none|failing     prints 0 or 1
  *     hazard_checks device NAME XCCS                    prints the reason and its detail
@@ -12,7 +13,9 @@
 
 #include "device.h"
 #include "gate.h"
+#include "native.h"
 #include "observe.h"
+#include "prove.h"
 #include "ride.h"
 
 #define CHECK(condition)                                                             \
@@ -23,7 +26,8 @@
         }                                                                            \
     } while (0)
 
-enum { SLOTS = 8, EXECUTABLE = 1 << 2, BARRIER_BIT = 1 << 8, AGENT_NAME = 0, AGENT_XCCS = 0xA111, AGENT_CPU = 0xA113 };
+enum { SLOTS = 8, EXECUTABLE = 1 << 2, BARRIER_BIT = 1 << 8 };
+enum { AGENT_NAME = 0, AGENT_XCCS = 0xA111, AGENT_CPU = 0xA113 };
 
 /* ---- one queue ---- */
 
@@ -97,7 +101,8 @@ static hsa_status_t pool_info(hsa_amd_memory_pool_t pool, hsa_amd_memory_pool_in
     return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t pools(hsa_agent_t agent, hsa_status_t (*visit)(hsa_amd_memory_pool_t, void *), void *context)
+static hsa_status_t pools(hsa_agent_t agent, hsa_status_t (*visit)(hsa_amd_memory_pool_t, void *),
+                          void *context)
 {
     CHECK(agent.handle == 6);
     return visit((hsa_amd_memory_pool_t){ 9 }, context);
@@ -120,7 +125,8 @@ static hsa_status_t release(void *memory)
     return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t allow(uint32_t count, const hsa_agent_t *agents, const uint32_t *flags, const void *memory)
+static hsa_status_t allow(uint32_t count, const hsa_agent_t *agents, const uint32_t *flags,
+                          const void *memory)
 {
     (void)count;
     (void)agents;
@@ -199,7 +205,8 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
     return hipSuccess;
 }
 
-static const struct rl_hip_table hip = { .hipRuntimeGetVersion = get_version, .hipEventRecord = record_event };
+static const struct rl_hip_table hip = { .hipRuntimeGetVersion = get_version,
+                                         .hipEventRecord = record_event };
 
 /* ---- replays ---- */
 
@@ -257,6 +264,28 @@ static void record_of_several_slots_is_native(void)
 {
     slots_of_record = 2;
     CHECK(ride() == RL_RIDE_WAITS);
+}
+
+static void kernels_that_see_their_queue_run_in_it_alone(void)
+{
+    static const hsa_queue_t other = { .size = SLOTS };
+
+    plan.only_queue = &other;
+    CHECK(ride() == RL_RIDE_QUEUE);
+    CHECK(ring[0].barrier.header == RL_AQL_BARRIER_AND && rung[1] == 0);
+    plan.only_queue = &queue;
+    CHECK(ride() == RL_RIDE_DONE);
+}
+
+static void replays_that_share_a_fence_word_are_in_one_queue(void)
+{
+    plan.exclusive = true;
+    atomic_store(&plan.last_queue, 0x1000);
+    atomic_store(&plan.references, 2); /* one replay is still in that queue */
+    CHECK(ride() == RL_RIDE_QUEUE && atomic_load(&plan.references) == 2);
+    atomic_store(&plan.references, 1);
+    CHECK(ride() == RL_RIDE_DONE && atomic_load(&plan.last_queue) == (uintptr_t)&queue);
+    CHECK(ride() == RL_RIDE_DONE);
 }
 
 static void buffers_are_executable_memory_of_the_nearest_cpu(void)
@@ -386,10 +415,122 @@ static void kernels_of_hip_that_are_not_known_are_refused(void)
     CHECK(!rl_builtin_read(RL_BUILTIN_OTHER, arguments, sizeof(arguments), &dispatch, &use));
 }
 
+/* ---- proofs: a graph of one fill, and a launch of it ---- */
+
+enum { FILLED = 0x10000, BEFORE = 99, OWN = 7, STRANGER = 42 };
+enum { LEADING, FIRST_HALF, BETWEEN, SECOND_HALF, CLOSING, PACKETS };
+
+static hipError_t no_error(void)
+{
+    return hipSuccess;
+}
+
+static hipError_t exchange_mode(hipStreamCaptureMode *mode)
+{
+    (void)mode;
+    return hipSuccess;
+}
+
+/* As native.c has them: what shims call, and behind it HIP's own. */
+static const struct rl_hip_table quiet[2] = { [1] = { .hipPeekAtLastError = no_error,
+                                                      .hipGetLastError = no_error,
+                                                      .hipThreadExchangeStreamCaptureMode = exchange_mode } };
+static struct rl_seen launch[PACKETS];
+static uint64_t watched[1];
+
+/* HIP splits the fill; its barriers wait for what was before the launch, then for nothing. */
+static void launch_fill(void)
+{
+    static struct rl_code fill = { .builtin = RL_BUILTIN_FILL };
+    static unsigned char pattern[4] = { 1, 1, 1, 1 };
+
+    seen = (struct rl_observation){ .hsa = &hsa, .packets = launch, .count = PACKETS, .queue_count = 1,
+                                    .codes = &fill, .code_count = 1, .bytes = pattern, .byte_count = 4,
+                                    .watched = watched };
+    for (int i = 0; i < PACKETS; i++) {
+        bool second = i == SECOND_HALF;
+
+        launch[i] = (struct rl_seen){ .index = (uint64_t)i, .taken = true };
+        launch[i].packet.barrier.header = RL_AQL_BARRIER_AND | BARRIER_BIT;
+        launch[i].dispatch = second || i == FIRST_HALF;
+        if (!launch[i].dispatch)
+            continue;
+        launch[i].packet.dispatch.header = RL_AQL_DISPATCH | BARRIER_BIT;
+        launch[i].use = (struct rl_builtin_use){ .to = FILLED + 64 * second, .bytes = 64, .rows = 1,
+                                                 .pattern_bytes = 4 };
+    }
+    launch[LEADING].packet.barrier.dependencies[0] = BEFORE;
+    launch[BETWEEN].packet.barrier.completion = OWN;
+}
+
+static enum rl_reason proved(uint32_t *levels)
+{
+    struct rl_topology_node node = { .type = hipGraphNodeTypeMemset };
+    struct rl_topology graph = { .node_count = 1, .nodes = &node };
+    struct rl_proof proof;
+
+    node.fill = (hipMemsetParams){ .dst = (void *)FILLED, .elementSize = 1, .height = 1, .pitch = 128,
+                                   .value = 1, .width = 128 };
+    atomic_store(&rl_hip_current, &quiet[0]);
+    CHECK(rl_hip_own(&quiet[0]) == &quiet[1]);
+    if (!rl_prove(&quiet[1], &graph, &seen, &proof))
+        return seen.reason;
+    CHECK(proof.count == 2 && seen.reason == RL_REASON_NONE);
+    memcpy(levels, proof.levels, 2 * sizeof(*levels));
+    rl_proof_free(&proof);
+    return RL_REASON_NONE;
+}
+
+static void waits_for_earlier_work_stand_in_front(void)
+{
+    uint32_t levels[2];
+
+    launch_fill();
+    CHECK(proved(levels) == RL_REASON_NONE);
+    launch_fill();
+    launch[BETWEEN].packet.barrier.dependencies[1] = BEFORE;
+    CHECK(proved(levels) == RL_REASON_PACKET_UNKNOWN);
+    launch_fill();
+    launch[CLOSING].packet.barrier.dependencies[0] = OWN;
+    CHECK(proved(levels) == RL_REASON_NONE);
+}
+
+static void function_behind_a_foreign_signal_is_a_reason(void)
+{
+    uint32_t levels[2];
+
+    launch_fill();
+    seen.watched_count = 1;
+    watched[0] = OWN;
+    CHECK(proved(levels) == RL_REASON_NONE);
+    launch_fill();
+    seen.watched_count = 1;
+    watched[0] = STRANGER;
+    CHECK(proved(levels) == RL_REASON_HOST_WORK);
+}
+
+static void barrier_bits_order_nothing(void)
+{
+    uint32_t with[2], without[2];
+
+    launch_fill();
+    CHECK(proved(with) == RL_REASON_NONE && with[0] != with[1]);
+    launch_fill();
+    launch[FIRST_HALF].packet.dispatch.header = launch[SECOND_HALF].packet.dispatch.header = RL_AQL_DISPATCH;
+    CHECK(proved(without) == RL_REASON_NONE && !memcmp(with, without, sizeof(with)));
+    launch[SECOND_HALF].packet.dispatch.header = RL_AQL_INVALID;
+    CHECK(proved(without) == RL_REASON_NONE && !memcmp(with, without, sizeof(with)));
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } checks[] = {
+    { "waits-for-earlier-work-stand-in-front", waits_for_earlier_work_stand_in_front },
+    { "function-behind-a-foreign-signal-is-a-reason", function_behind_a_foreign_signal_is_a_reason },
+    { "kernels-that-see-their-queue-run-in-it-alone", kernels_that_see_their_queue_run_in_it_alone },
+    { "replays-that-share-a-fence-word-are-in-one-queue", replays_that_share_a_fence_word_are_in_one_queue },
+    { "barrier-bits-order-nothing", barrier_bits_order_nothing },
     { "buffers-are-executable-memory-of-the-nearest-cpu", buffers_are_executable_memory_of_the_nearest_cpu },
     { "packets-that-are-taken-already-are-still-told", packets_that_are_taken_already_are_still_told },
     { "copy-by-an-engine-is-a-reason", copy_by_an_engine_is_a_reason },

@@ -1,4 +1,4 @@
-/* Launches in a stream with a mask of compute units and in one with a priority, behind slow work of theirs. */
+/* Launches in a stream with a mask of compute units and in one with a priority, behind slow kernels. */
 #include "../apps/app.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-"""Hazards of riding in the application's queue that no application shows: see docs/hazards.md for all of them."""
+"""Hazards of riding in the application's queue that no application shows; all are in docs/hazards.md."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ CHECKS = (
     "vendor-packet-that-may-dispatch-is-refused",  # H19
     "buffers-are-executable-memory-of-the-nearest-cpu",  # H17
     "packets-that-are-taken-already-are-still-told",  # O1
+    "kernels-that-see-their-queue-run-in-it-alone",  # O7
+    "replays-that-share-a-fence-word-are-in-one-queue",  # H13
+    "barrier-bits-order-nothing",  # O2, O8
+    "waits-for-earlier-work-stand-in-front",  # O3
+    "function-behind-a-foreign-signal-is-a-reason",  # O6
     "copy-by-an-engine-is-a-reason",  # O6
     "launch-without-packets-has-a-reason",  # O9
     "kernels-of-hip-that-are-not-known-are-refused",  # H10
