@@ -194,7 +194,7 @@ def test_a_kernel_that_prints_is_launched_by_hip(tmp_path: Path, kind: str) -> N
 @needs_hip
 @pytest.mark.parametrize("app", ["chain", "null_stream", "copy_launch_copy"])
 def test_the_barrier_behind_a_replay_is_tracked_and_costs_no_fence(app: str) -> None:
-    """H22: HIP adds what copies and the host need behind it by itself, as it does after a launch of its own."""
+    """H22: HIP itself adds what copies and the host need behind it, as after a launch of its own."""
     done = passed(app, trace=True)
     behind = {(packet["queue"], packet["index"]): packet for packet in done.trace if "index" in packet}
     assert len(done.buffers) == done.launches("replayed") > 0
@@ -224,3 +224,16 @@ def test_launches_in_masked_and_urgent_streams_stay_in_their_queues(tmp_path: Pa
         for done in (native, replayed)
     ]
     assert len({queue for queue, _ in places[0]}) == 2 and places[1] == places[0]
+
+
+@needs_hip
+def test_a_first_launch_that_is_not_understood_is_followed_by_another_look(tmp_path: Path) -> None:
+    """H10: it may hold what HIP does only once."""
+    whole = "    if (seen->reason == RL_REASON_NONE && !seen->count)"
+    first = (
+        "    static int first = 1;\n"
+        "    if (first-- == 1)\n"
+        '        refuse(seen, RL_REASON_PACKET_UNKNOWN, "once");\n'
+    )
+    done = passed("chain", library=variant(tmp_path, "observe.c", [(whole, first + whole)]))
+    assert (done.launches("native"), done.launches("replayed"), done.reasons) == (2, 4, set())
