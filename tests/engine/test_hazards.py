@@ -237,3 +237,12 @@ def test_a_first_launch_that_is_not_understood_is_followed_by_another_look(tmp_p
     )
     done = passed("chain", library=variant(tmp_path, "observe.c", [(whole, first + whole)]))
     assert (done.launches("native"), done.launches("replayed"), done.reasons) == (2, 4, set())
+
+
+@needs_hip
+def test_a_graph_longer_than_the_ring_is_replayed(tmp_path: Path) -> None:
+    """H20: its packets are read while HIP goes on, before their slots are used again."""
+    program = build_program(ROOT / "tests" / "engine" / "long_graph.c", tmp_path / "long_graph")
+    done = run(program, options=("--delay-us", "0:1"), settings=FIXTURES)
+    assert done.verdict == "PASS long_graph" and done.execs[0]["nodes"] == 17000, done.said
+    assert done.launches("replayed") == 2
