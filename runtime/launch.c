@@ -341,6 +341,16 @@ static struct rl_plan *take_plan(hipGraphExec_t handle)
     return plan;
 }
 
+/* A replay that failed is never done, and HIP's answer to a destroy is then the error. */
+static bool has_failed(const struct rl_device *device)
+{
+    const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
+
+    if (hip && rl_hip_own(hip)->hipPeekAtLastError)
+        rl_devices_judge(rl_hip_own(hip)->hipPeekAtLastError());
+    return atomic_load_explicit(&device->failed, memory_order_relaxed);
+}
+
 hipError_t rl_launch_destroy(hipError_t (*native)(hipGraphExec_t), hipGraphExec_t handle)
 {
     const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
@@ -354,7 +364,7 @@ hipError_t rl_launch_destroy(hipError_t (*native)(hipGraphExec_t), hipGraphExec_
     if (!plan)
         return native(handle);
     rl_completions_reap(hsa);
-    if (atomic_load_explicit(&plan->references, memory_order_acquire) > 1 &&
+    if (atomic_load_explicit(&plan->references, memory_order_acquire) > 1 && !has_failed(plan->device) &&
         rl_plan_destroy_after(plan, native, handle))
         return hipSuccess;
     rl_plan_drop(plan);

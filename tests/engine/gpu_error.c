@@ -1,6 +1,8 @@
 /*
  * A graph whose kernel reads memory that was freed after launches that were right: what HIP says of it, call
  * by call, one line each. The verdict is only that the end was reached.
+ *
+ *     gpu_error ROUNDS ELEMENTS destroy    destroys the exec before anything else is asked
  */
 #include "../apps/app.h"
 
@@ -36,6 +38,8 @@ int main(int argc, char **argv)
     HIP(hipFree(in));
     (void)hipGraphLaunch(exec, stream); /* the error may or may not be there before the call returns */
     SAY(hipStreamSynchronize(stream));
+    if (argc > 3 && !strcmp(argv[3], "destroy"))
+        SAY(hipGraphExecDestroy(exec));
     SAY(hipGetLastError());
     SAY(hipGetLastError());
     for (uint32_t again = 0; again < 3; again++) {

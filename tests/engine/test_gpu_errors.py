@@ -19,11 +19,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("gpu_errors")
 
 
-def twice(name: str, folder: Path, *options: str) -> tuple[Run, Run]:
+def twice(name: str, folder: Path, *options: str, arguments: tuple[str, ...] = ()) -> tuple[Run, Run]:
     """Without the library and with it."""
     program = build_program(HERE / f"{name}.c", folder / name)
     native, ours = (
-        run(program, options=options, settings=FIXTURES, library=library, trace=True) for library in TWINS
+        run(program, *arguments, options=options, settings=FIXTURES, library=library, trace=True)
+        for library in TWINS
     )
     for done in (native, ours):
         assert (done.verdict, done.status) == (f"PASS {name}", 0), done.said
@@ -53,6 +54,14 @@ def test_an_error_of_a_replay_is_the_streams_and_nothing_runs_again(gfx: str, fo
     # One launch of each exec was right, the next of one is what failed; whatever came later was HIP's.
     assert ours.launches("replayed") == 3
     assert ours.reasons == {"DEVICE_FAILED"}
+
+
+@needs_hip
+def test_an_exec_destroyed_after_its_replay_failed_gets_the_error(folder: Path) -> None:
+    native, ours = twice("gpu_error", folder, arguments=("2", "1024", "destroy"))
+    assert answers(native)[1] == "hipGraphExecDestroy(exec): hipErrorIllegalAddress"
+    assert answers(ours) == answers(native)
+    assert ours.launches("replayed") == 3 and kernels(ours) == kernels(native)
 
 
 @needs_hip
