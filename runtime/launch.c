@@ -341,13 +341,18 @@ static struct rl_plan *take_plan(hipGraphExec_t handle)
     return plan;
 }
 
-/* A replay that failed is never done, and HIP's answer to a destroy is then the error. */
-static bool has_failed(const struct rl_device *device)
+void rl_launches_ask_for_errors(void)
 {
     const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
 
     if (hip && rl_hip_own(hip)->hipPeekAtLastError)
         rl_devices_judge(rl_hip_own(hip)->hipPeekAtLastError());
+}
+
+/* HIP's answer to a destroy is then the error. */
+static bool has_failed(const struct rl_device *device)
+{
+    rl_launches_ask_for_errors();
     return atomic_load_explicit(&device->failed, memory_order_relaxed);
 }
 

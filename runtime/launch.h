@@ -48,4 +48,8 @@ hipError_t rl_launch_destroy(hipError_t (*native)(hipGraphExec_t), hipGraphExec_
 void rl_launches_retire(struct rl_launches *launches); /* the exec's record goes away */
 void rl_launches_settle(void); /* before code is unloaded: waits for the replays that may run it */
 
+/* What HIP knows of its devices by now, before something waits for replays: one that failed may never be
+ * done. Not while the process ends, when HIP's thread state may be gone. */
+void rl_launches_ask_for_errors(void);
+
 #endif

@@ -18,6 +18,13 @@ static void code_goes_away(void)
         rl_launches_settle();
 }
 
+static void code_is_unloaded(void)
+{
+    if (rl_active())
+        rl_launches_ask_for_errors();
+    code_goes_away();
+}
+
 hipError_t rl_device_reset(hipError_t (*native)(void), const void *caller)
 {
     (void)caller;
@@ -25,21 +32,21 @@ hipError_t rl_device_reset(hipError_t (*native)(void), const void *caller)
         atomic_fetch_sub(&rl_captures_open, (unsigned)rl_side_table_erase_if(RL_STREAM, NULL, NULL));
         rl_lanes_close();
     }
-    code_goes_away();
+    code_is_unloaded();
     return native();
 }
 
 hipError_t rl_module_unload(hipError_t (*native)(hipModule_t), const void *caller, hipModule_t module)
 {
     (void)caller;
-    code_goes_away();
+    code_is_unloaded();
     return native(module);
 }
 
 hipError_t rl_library_unload(hipError_t (*native)(hipLibrary_t), const void *caller, hipLibrary_t library)
 {
     (void)caller;
-    code_goes_away();
+    code_is_unloaded();
     return native(library);
 }
 

@@ -3,6 +3,7 @@
  * by call, one line each. The verdict is only that the end was reached.
  *
  *     gpu_error ROUNDS ELEMENTS destroy    destroys the exec before anything else is asked
+ *     gpu_error ROUNDS ELEMENTS unload     unloads the kernels before that
  */
 #include "../apps/app.h"
 
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
     SAY(hipStreamSynchronize(stream));
     if (argc > 3 && !strcmp(argv[3], "destroy"))
         SAY(hipGraphExecDestroy(exec));
+    if (argc > 3 && !strcmp(argv[3], "unload"))
+        SAY(hipModuleUnload(app.module));
     SAY(hipGetLastError());
     SAY(hipGetLastError());
     for (uint32_t again = 0; again < 3; again++) {

@@ -57,9 +57,12 @@ def test_an_error_of_a_replay_is_the_streams_and_nothing_runs_again(gfx: str, fo
 
 
 @needs_hip
-def test_an_exec_destroyed_after_its_replay_failed_gets_the_error(folder: Path) -> None:
-    native, ours = twice("gpu_error", folder, arguments=("2", "1024", "destroy"))
-    assert answers(native)[1] == "hipGraphExecDestroy(exec): hipErrorIllegalAddress"
+@pytest.mark.parametrize(
+    ("how", "call"), [("destroy", "hipGraphExecDestroy(exec)"), ("unload", "hipModuleUnload(app.module)")]
+)
+def test_what_waits_for_a_replay_that_failed_gets_the_error(how: str, call: str, folder: Path) -> None:
+    native, ours = twice("gpu_error", folder, arguments=("2", "1024", how))
+    assert answers(native)[1] == f"{call}: hipErrorIllegalAddress"
     assert answers(ours) == answers(native)
     assert ours.launches("replayed") == 3 and kernels(ours) == kernels(native)
 
