@@ -26,6 +26,8 @@ FOR_PYCPARSER = [
     "-D__inline=inline",
     "-D__inline__=inline",
     "-D__asm__(x)=",
+    "-D__float128=double",
+    "-D_Float128=redline_float128",
 ]
 
 
@@ -42,7 +44,8 @@ def find_compiler() -> list[str]:
 
 def preprocess(includes: list[str], include_folders: list[Path]) -> str:
     """Text for pycparser of a file that includes `includes`, with line markers and `#define` lines kept."""
-    source = "".join(f"#include <{name}>\n" for name in includes)
+    # glibc declares its 128-bit type for clang in terms of one that pycparser does not know, and for gcc not at all.
+    source = "typedef double redline_float128;\n" + "".join(f"#include <{name}>\n" for name in includes)
     arguments = [*STANDARD, "-E", "-dD", *FOR_PYCPARSER, *(f"-I{folder}" for folder in include_folders), "-"]
     return _run(arguments, source).decode()
 

@@ -93,6 +93,8 @@ def run(caller: Caller, rocm: Path, release: str, folder: Path, preload: Path | 
         "LD_DEBUG_OUTPUT": str(folder / "bindings"),
         "LD_LIBRARY_PATH": library_path(rocm, release),
         "LC_ALL": "C",
+        # 5.2.3 asks for an executable stack, which glibc 2.41 no longer grants to a library that is loaded late.
+        "GLIBC_TUNABLES": "glibc.rtld.execstack=2",
     }
     if preload:
         environment["LD_PRELOAD"] = f"./{preload.name}"  # a whole path may hold a space, which ends it

@@ -27,8 +27,13 @@ pytestmark = needs_hip
 )
 def test_setting_keeps_launches_native_and_is_named(setting: str, reason: str) -> None:
     name, _, value = setting.partition("=")
-    # HIP 7.2.4's own thread does not always wait for the copy in front of a launch, also without the preload.
-    done = (run if name == "AMD_DIRECT_DISPATCH" else passed)("chain", settings={name: value})
+    done = run("chain", settings={name: value})
+    # HIP 7.2.4's own thread does not always wait for the copy in front of a launch, also without the preload: one run
+    # in five is wrong then, and ends without a report.
+    tries = 20 if name == "AMD_DIRECT_DISPATCH" else 1
+    while done.verdict != "PASS chain" and (tries := tries - 1):
+        done = run("chain", settings={name: value})
+    assert done.verdict == "PASS chain", done.said
     assert done.launches("replayed") == 0
     assert done.reasons == {reason}, done.report
     if reason in ("ENVIRONMENT", "TOOL"):
