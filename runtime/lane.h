@@ -17,7 +17,7 @@
 
 struct rl_lane {
     int ordinal; /* HIP's number of the device */
-    _Atomic uint32_t turn;
+    _Atomic uint32_t turn, launches; /* whose event is next; launches that could ride */
     hipEvent_t events[2];
     struct rl_lane *next; /* among those without a stream */
 };

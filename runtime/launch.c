@@ -226,6 +226,7 @@ static bool replay(const struct launch *launch)
     hipStream_t stream =
         launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
     enum rl_ride result;
+    uint32_t turn;
 
     if (atomic_load_explicit(&plan->device->failed, memory_order_relaxed)) {
         stay_native(launch->exec, RL_REASON_DEVICE_FAILED, "");
@@ -235,7 +236,8 @@ static bool replay(const struct launch *launch)
         rl_count(RL_COUNT_launches_in_other_streams);
         return false;
     }
-    if (++launches->turn % FLUSH_EVERY == 0 && rl_gate_must_flush(launch->hip))
+    turn = atomic_fetch_add_explicit(&lane->launches, 1, memory_order_relaxed) + 1;
+    if (turn % FLUSH_EVERY == 0 && rl_gate_must_flush(launch->hip))
         return false;
     result = rl_ride(launch->hip, launch->hsa, plan, lane, stream);
     if (result != RL_RIDE_DONE)

@@ -32,7 +32,6 @@ struct rl_launches {
     _Atomic uint32_t reason; /* enum rl_reason: native because of what a launch showed */
     unsigned observations; /* without success since the last change */
     unsigned missed;       /* replays that did not find a place, one after the other */
-    unsigned turn;
     unsigned replays;      /* of all plans since the last observed launch */
     unsigned wasted;       /* observed launches, one after the other, whose plan was never replayed */
     bool changed;          /* since the last launch */
