@@ -20,9 +20,8 @@ LIBRARY_CFLAGS := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -Igenerated -
 LIBRARY_LDFLAGS := -shared -Wl,-soname,libredline.so -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined-version \
 	-Wl,--version-script=generated/redline.map -Wl,-z,defs
 # fault.c injects failures and belongs to test builds alone.
-SOURCES := $(filter-out runtime/fault.c,$(wildcard runtime/*.c)) generated/native_table.c generated/shims_hip.c generated/shims_hsa.c
+SOURCES := $(filter-out runtime/base/fault.c,$(wildcard runtime/*.c runtime/*/*.c)) generated/native_table.c generated/shims_hip.c generated/shims_hsa.c
 OBJECTS := $(patsubst %.c,build/obj/%.o,$(SOURCES) generated/abi_checks.c)
-HEADERS := $(wildcard runtime/*.h generated/*.h)
 
 .PHONY: build demo test stress bench check current generate rocm clean lint warnings
 
@@ -36,9 +35,11 @@ build/libredline.so: $(OBJECTS) generated/redline.map
 	$(CC) $(CFLAGS) $(LIBRARY_LDFLAGS) -o $@.new $(OBJECTS) -ldl -lpthread
 	@mv $@.new $@
 
-build/obj/%.o: %.c $(HEADERS) Makefile
+build/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LIBRARY_CFLAGS) -c -o $@ $<
+	$(CC) $(CFLAGS) $(LIBRARY_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(OBJECTS:.o=.d)
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -5,8 +5,8 @@
  *
  * Times are the smallest of many passes, so that other work on the machine does not show.
  */
-#include "../runtime/lower.c"
-#include "../runtime/pm4.c"
+#include "pm4/lower.c"
+#include "pm4/pm4.c"
 
 #include <stdio.h>
 #include <stdlib.h>

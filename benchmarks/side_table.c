@@ -5,9 +5,10 @@
  *
  * Each figure is the smallest of many short passes, so that other work on the machine does not show.
  */
-#include "../runtime/side_table.c"
+#include "base/fork.c"
+#include "base/side_table.c"
 
-#include "../runtime/report.h"
+#include "report/report.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -7,146 +7,124 @@
 #ifndef REDLINE_GENERATED_HANDLERS_H
 #define REDLINE_GENERATED_HANDLERS_H
 
-#include "hip_api.h"
-#include "hsa_api.h"
+#include "native_table.h"
 
-hipError_t rl_graph_destroy(hipError_t (*native)(hipGraph_t), const void *caller, hipGraph_t graph);
-hipError_t rl_graph_add_dependencies(hipError_t (*native)(hipGraph_t, const hipGraphNode_t *,
-        const hipGraphNode_t *, size_t), const void *caller, hipGraph_t graph, const hipGraphNode_t *from,
-        const hipGraphNode_t *to, size_t numDependencies);
-hipError_t rl_graph_remove_dependencies(hipError_t (*native)(hipGraph_t, const hipGraphNode_t *,
-        const hipGraphNode_t *, size_t), const void *caller, hipGraph_t graph, const hipGraphNode_t *from,
-        const hipGraphNode_t *to, size_t numDependencies);
-hipError_t rl_graph_destroy_node(hipError_t (*native)(hipGraphNode_t), const void *caller,
-        hipGraphNode_t node);
-hipError_t rl_graph_clone(hipError_t (*native)(hipGraph_t *, hipGraph_t), const void *caller,
-        hipGraph_t *pGraphClone, hipGraph_t originalGraph);
-hipError_t rl_graph_add_node(hipError_t (*native)(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *,
-        size_t, hipGraphNodeParams *), const void *caller, hipGraphNode_t *pGraphNode, hipGraph_t graph,
-        const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraphNodeParams *nodeParams);
-hipError_t rl_graph_add_child_graph_node(hipError_t (*native)(hipGraphNode_t *, hipGraph_t,
-        const hipGraphNode_t *, size_t, hipGraph_t), const void *caller, hipGraphNode_t *pGraphNode,
-        hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraph_t childGraph);
-hipError_t rl_graph_child_graph_node_get_graph(hipError_t (*native)(hipGraphNode_t, hipGraph_t *),
-        const void *caller, hipGraphNode_t node, hipGraph_t *pGraph);
-hipError_t rl_graph_exec_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        hipGraphNodeParams *), const void *caller, hipGraphExec_t graphExec, hipGraphNode_t node,
+hipError_t rl_graph_destroy(rl_hipGraphDestroy_fn *native, const void *caller, hipGraph_t graph);
+hipError_t rl_graph_add_dependencies(rl_hipGraphAddDependencies_fn *native, const void *caller,
+        hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t numDependencies);
+hipError_t rl_graph_remove_dependencies(rl_hipGraphRemoveDependencies_fn *native, const void *caller,
+        hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t numDependencies);
+hipError_t rl_graph_destroy_node(rl_hipGraphDestroyNode_fn *native, const void *caller, hipGraphNode_t node);
+hipError_t rl_graph_clone(rl_hipGraphClone_fn *native, const void *caller, hipGraph_t *pGraphClone,
+        hipGraph_t originalGraph);
+hipError_t rl_graph_add_node(rl_hipGraphAddNode_fn *native, const void *caller, hipGraphNode_t *pGraphNode,
+        hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t numDependencies,
         hipGraphNodeParams *nodeParams);
-hipError_t rl_graph_exec_kernel_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        const hipKernelNodeParams *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
+hipError_t rl_graph_add_child_graph_node(rl_hipGraphAddChildGraphNode_fn *native, const void *caller,
+        hipGraphNode_t *pGraphNode, hipGraph_t graph, const hipGraphNode_t *pDependencies,
+        size_t numDependencies, hipGraph_t childGraph);
+hipError_t rl_graph_child_graph_node_get_graph(rl_hipGraphChildGraphNodeGetGraph_fn *native,
+        const void *caller, hipGraphNode_t node, hipGraph_t *pGraph);
+hipError_t rl_graph_exec_node_set_params(rl_hipGraphExecNodeSetParams_fn *native, const void *caller,
+        hipGraphExec_t graphExec, hipGraphNode_t node, hipGraphNodeParams *nodeParams);
+hipError_t rl_graph_exec_kernel_node_set_params(rl_hipGraphExecKernelNodeSetParams_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const hipKernelNodeParams *pNodeParams);
-hipError_t rl_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        hipMemcpy3DParms *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
-        hipMemcpy3DParms *pNodeParams);
-hipError_t rl_graph_exec_memcpy_node_set_params_1d(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        void *, const void *, size_t, hipMemcpyKind), const void *caller, hipGraphExec_t hGraphExec,
-        hipGraphNode_t node, void *dst, const void *src, size_t count, hipMemcpyKind kind);
-hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(hipError_t (*native)(hipGraphExec_t,
-        hipGraphNode_t, void *, const void *, size_t, size_t, hipMemcpyKind), const void *caller,
-        hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *symbol, size_t count,
-        size_t offset, hipMemcpyKind kind);
-hipError_t rl_graph_exec_memcpy_node_set_params_to_symbol(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        const void *, const void *, size_t, size_t, hipMemcpyKind), const void *caller,
-        hipGraphExec_t hGraphExec, hipGraphNode_t node, const void *symbol, const void *src, size_t count,
-        size_t offset, hipMemcpyKind kind);
-hipError_t rl_graph_exec_memset_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        const hipMemsetParams *), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
+hipError_t rl_graph_exec_memcpy_node_set_params(rl_hipGraphExecMemcpyNodeSetParams_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, hipMemcpy3DParms *pNodeParams);
+hipError_t rl_graph_exec_memcpy_node_set_params_1d(rl_hipGraphExecMemcpyNodeSetParams1D_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *src,
+        size_t count, hipMemcpyKind kind);
+hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(rl_hipGraphExecMemcpyNodeSetParamsFromSymbol_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *symbol,
+        size_t count, size_t offset, hipMemcpyKind kind);
+hipError_t rl_graph_exec_memcpy_node_set_params_to_symbol(rl_hipGraphExecMemcpyNodeSetParamsToSymbol_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, const void *symbol,
+        const void *src, size_t count, size_t offset, hipMemcpyKind kind);
+hipError_t rl_graph_exec_memset_node_set_params(rl_hipGraphExecMemsetNodeSetParams_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
         const hipMemsetParams *pNodeParams);
-hipError_t rl_graph_exec_child_graph_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        hipGraph_t), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node,
-        hipGraph_t childGraph);
-hipError_t rl_graph_node_set_enabled(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t, unsigned int),
-        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode, unsigned int isEnabled);
-hipError_t rl_drv_graph_exec_memcpy_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        const HIP_MEMCPY3D *, hipCtx_t), const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-        const HIP_MEMCPY3D *copyParams, hipCtx_t ctx);
-hipError_t rl_drv_graph_exec_memset_node_set_params(hipError_t (*native)(hipGraphExec_t, hipGraphNode_t,
-        const hipMemsetParams *, hipCtx_t), const void *caller, hipGraphExec_t hGraphExec,
-        hipGraphNode_t hNode, const hipMemsetParams *memsetParams, hipCtx_t ctx);
-hipError_t rl_graph_instantiate(hipError_t (*native)(hipGraphExec_t *, hipGraph_t, hipGraphNode_t *, char *,
-        size_t), const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph, hipGraphNode_t *pErrorNode,
-        char *pLogBuffer, size_t bufferSize);
-hipError_t rl_graph_instantiate_with_flags(hipError_t (*native)(hipGraphExec_t *, hipGraph_t,
-        unsigned long long), const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
-        unsigned long long flags);
-hipError_t rl_graph_instantiate_with_params(hipError_t (*native)(hipGraphExec_t *, hipGraph_t,
-        hipGraphInstantiateParams *), const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
-        hipGraphInstantiateParams *instantiateParams);
-hipError_t rl_graph_launch(hipError_t (*native)(hipGraphExec_t, hipStream_t), const void *caller,
-        hipGraphExec_t graphExec, hipStream_t stream);
-hipError_t rl_graph_launch_spt(hipError_t (*native)(hipGraphExec_t, hipStream_t), const void *caller,
-        hipGraphExec_t graphExec, hipStream_t stream);
-hipError_t rl_graph_exec_destroy(hipError_t (*native)(hipGraphExec_t), const void *caller,
+hipError_t rl_graph_exec_child_graph_node_set_params(rl_hipGraphExecChildGraphNodeSetParams_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, hipGraph_t childGraph);
+hipError_t rl_graph_node_set_enabled(rl_hipGraphNodeSetEnabled_fn *native, const void *caller,
+        hipGraphExec_t hGraphExec, hipGraphNode_t hNode, unsigned int isEnabled);
+hipError_t rl_drv_graph_exec_memcpy_node_set_params(rl_hipDrvGraphExecMemcpyNodeSetParams_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode, const HIP_MEMCPY3D *copyParams,
+        hipCtx_t ctx);
+hipError_t rl_drv_graph_exec_memset_node_set_params(rl_hipDrvGraphExecMemsetNodeSetParams_fn *native,
+        const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        const hipMemsetParams *memsetParams, hipCtx_t ctx);
+hipError_t rl_graph_instantiate(rl_hipGraphInstantiate_fn *native, const void *caller,
+        hipGraphExec_t *pGraphExec, hipGraph_t graph, hipGraphNode_t *pErrorNode, char *pLogBuffer,
+        size_t bufferSize);
+hipError_t rl_graph_instantiate_with_flags(rl_hipGraphInstantiateWithFlags_fn *native, const void *caller,
+        hipGraphExec_t *pGraphExec, hipGraph_t graph, unsigned long long flags);
+hipError_t rl_graph_instantiate_with_params(rl_hipGraphInstantiateWithParams_fn *native, const void *caller,
+        hipGraphExec_t *pGraphExec, hipGraph_t graph, hipGraphInstantiateParams *instantiateParams);
+hipError_t rl_graph_launch(rl_hipGraphLaunch_fn *native, const void *caller, hipGraphExec_t graphExec,
+        hipStream_t stream);
+hipError_t rl_graph_launch_spt(rl_hipGraphLaunch_spt_fn *native, const void *caller, hipGraphExec_t graphExec,
+        hipStream_t stream);
+hipError_t rl_graph_exec_destroy(rl_hipGraphExecDestroy_fn *native, const void *caller,
         hipGraphExec_t graphExec);
-hipError_t rl_graph_exec_update(hipError_t (*native)(hipGraphExec_t, hipGraph_t, hipGraphNode_t *,
-        hipGraphExecUpdateResult *), const void *caller, hipGraphExec_t hGraphExec, hipGraph_t hGraph,
-        hipGraphNode_t *hErrorNode_out, hipGraphExecUpdateResult *updateResult_out);
-hipError_t rl_stream_begin_capture(hipError_t (*native)(hipStream_t, hipStreamCaptureMode),
-        const void *caller, hipStream_t stream, hipStreamCaptureMode mode);
-hipError_t rl_stream_begin_capture_spt(hipError_t (*native)(hipStream_t, hipStreamCaptureMode),
-        const void *caller, hipStream_t stream, hipStreamCaptureMode mode);
-hipError_t rl_stream_begin_capture_to_graph(hipError_t (*native)(hipStream_t, hipGraph_t,
-        const hipGraphNode_t *, const hipGraphEdgeData *, size_t, hipStreamCaptureMode), const void *caller,
+hipError_t rl_graph_exec_update(rl_hipGraphExecUpdate_fn *native, const void *caller,
+        hipGraphExec_t hGraphExec, hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out,
+        hipGraphExecUpdateResult *updateResult_out);
+hipError_t rl_stream_begin_capture(rl_hipStreamBeginCapture_fn *native, const void *caller,
+        hipStream_t stream, hipStreamCaptureMode mode);
+hipError_t rl_stream_begin_capture_spt(rl_hipStreamBeginCapture_spt_fn *native, const void *caller,
+        hipStream_t stream, hipStreamCaptureMode mode);
+hipError_t rl_stream_begin_capture_to_graph(rl_hipStreamBeginCaptureToGraph_fn *native, const void *caller,
         hipStream_t stream, hipGraph_t graph, const hipGraphNode_t *dependencies,
         const hipGraphEdgeData *dependencyData, size_t numDependencies, hipStreamCaptureMode mode);
-hipError_t rl_stream_end_capture(hipError_t (*native)(hipStream_t, hipGraph_t *), const void *caller,
+hipError_t rl_stream_end_capture(rl_hipStreamEndCapture_fn *native, const void *caller, hipStream_t stream,
+        hipGraph_t *pGraph);
+hipError_t rl_stream_end_capture_spt(rl_hipStreamEndCapture_spt_fn *native, const void *caller,
         hipStream_t stream, hipGraph_t *pGraph);
-hipError_t rl_stream_end_capture_spt(hipError_t (*native)(hipStream_t, hipGraph_t *), const void *caller,
-        hipStream_t stream, hipGraph_t *pGraph);
-hipError_t rl_stream_get_capture_info_v2(hipError_t (*native)(hipStream_t, hipStreamCaptureStatus *,
-        unsigned long long *, hipGraph_t *, const hipGraphNode_t **, size_t *), const void *caller,
+hipError_t rl_stream_get_capture_info_v2(rl_hipStreamGetCaptureInfo_v2_fn *native, const void *caller,
         hipStream_t stream, hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out,
         hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out, size_t *numDependencies_out);
-hipError_t rl_stream_get_capture_info_v2_spt(hipError_t (*native)(hipStream_t, hipStreamCaptureStatus *,
-        unsigned long long *, hipGraph_t *, const hipGraphNode_t **, size_t *), const void *caller,
+hipError_t rl_stream_get_capture_info_v2_spt(rl_hipStreamGetCaptureInfo_v2_spt_fn *native, const void *caller,
         hipStream_t stream, hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out,
         hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out, size_t *numDependencies_out);
-hipError_t rl_stream_update_capture_dependencies(hipError_t (*native)(hipStream_t, hipGraphNode_t *, size_t,
-        unsigned int), const void *caller, hipStream_t stream, hipGraphNode_t *dependencies,
-        size_t numDependencies, unsigned int flags);
-hipError_t rl_graph_retain_user_object(hipError_t (*native)(hipGraph_t, hipUserObject_t, unsigned int,
-        unsigned int), const void *caller, hipGraph_t graph, hipUserObject_t object, unsigned int count,
+hipError_t rl_stream_update_capture_dependencies(rl_hipStreamUpdateCaptureDependencies_fn *native,
+        const void *caller, hipStream_t stream, hipGraphNode_t *dependencies, size_t numDependencies,
         unsigned int flags);
-hipError_t rl_get_proc_address(hipError_t (*native)(const char *, void **, int, uint64_t,
-        hipDriverProcAddressQueryResult *), const void *caller, const char *symbol, void **pfn,
-        int hipVersion, uint64_t flags, hipDriverProcAddressQueryResult *symbolStatus);
-hipError_t rl_get_driver_entry_point(hipError_t (*native)(const char *, void **, unsigned long long,
-        hipDriverEntryPointQueryResult *), const void *caller, const char *symbol, void **funcPtr,
-        unsigned long long flags, hipDriverEntryPointQueryResult *driverStatus);
-hipError_t rl_get_driver_entry_point_spt(hipError_t (*native)(const char *, void **, unsigned long long,
-        hipDriverEntryPointQueryResult *), const void *caller, const char *symbol, void **funcPtr,
-        unsigned long long flags, hipDriverEntryPointQueryResult *status);
-hipError_t rl_device_reset(hipError_t (*native)(void), const void *caller);
-hipError_t rl_stream_destroy(hipError_t (*native)(hipStream_t), const void *caller, hipStream_t stream);
-hipError_t rl_module_unload(hipError_t (*native)(hipModule_t), const void *caller, hipModule_t module);
-hipError_t rl_library_unload(hipError_t (*native)(hipLibrary_t), const void *caller, hipLibrary_t library);
-void rl_unregister_fat_binary(void (*native)(void **), const void *caller, void **modules);
-void rl_hsa_signal_store_screlease(void (*native)(hsa_signal_t, hsa_signal_value_t), const void *caller,
+hipError_t rl_graph_retain_user_object(rl_hipGraphRetainUserObject_fn *native, const void *caller,
+        hipGraph_t graph, hipUserObject_t object, unsigned int count, unsigned int flags);
+hipError_t rl_get_proc_address(rl_hipGetProcAddress_fn *native, const void *caller, const char *symbol,
+        void **pfn, int hipVersion, uint64_t flags, hipDriverProcAddressQueryResult *symbolStatus);
+hipError_t rl_get_driver_entry_point(rl_hipGetDriverEntryPoint_fn *native, const void *caller,
+        const char *symbol, void **funcPtr, unsigned long long flags,
+        hipDriverEntryPointQueryResult *driverStatus);
+hipError_t rl_get_driver_entry_point_spt(rl_hipGetDriverEntryPoint_spt_fn *native, const void *caller,
+        const char *symbol, void **funcPtr, unsigned long long flags, hipDriverEntryPointQueryResult *status);
+hipError_t rl_device_reset(rl_hipDeviceReset_fn *native, const void *caller);
+hipError_t rl_stream_destroy(rl_hipStreamDestroy_fn *native, const void *caller, hipStream_t stream);
+hipError_t rl_module_unload(rl_hipModuleUnload_fn *native, const void *caller, hipModule_t module);
+hipError_t rl_library_unload(rl_hipLibraryUnload_fn *native, const void *caller, hipLibrary_t library);
+void rl_unregister_fat_binary(rl___hipUnregisterFatBinary_fn *native, const void *caller, void **modules);
+void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native, const void *caller,
         hsa_signal_t signal, hsa_signal_value_t value);
-hsa_signal_value_t rl_hsa_signal_wait_scacquire(hsa_signal_value_t (*native)(hsa_signal_t,
-        hsa_signal_condition_t, hsa_signal_value_t, uint64_t, hsa_wait_state_t), const void *caller,
+hsa_signal_value_t rl_hsa_signal_wait_scacquire(rl_hsa_signal_wait_scacquire_fn *native, const void *caller,
         hsa_signal_t signal, hsa_signal_condition_t condition, hsa_signal_value_t compare_value,
         uint64_t timeout_hint, hsa_wait_state_t wait_state_hint);
-uint64_t rl_hsa_queue_add_write_index_screlease(uint64_t (*native)(const hsa_queue_t *, uint64_t),
+uint64_t rl_hsa_queue_add_write_index_screlease(rl_hsa_queue_add_write_index_screlease_fn *native,
         const void *caller, const hsa_queue_t *queue, uint64_t value);
-hsa_status_t rl_hsa_amd_signal_async_handler(hsa_status_t (*native)(hsa_signal_t, hsa_signal_condition_t,
-        hsa_signal_value_t, hsa_amd_signal_handler, void *), const void *caller, hsa_signal_t signal,
-        hsa_signal_condition_t cond, hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg);
-hsa_status_t rl_hsa_amd_memory_async_copy(hsa_status_t (*native)(void *, hsa_agent_t, const void *,
-        hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t), const void *caller, void *dst,
-        hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
-        const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
-hsa_status_t rl_hsa_amd_memory_async_copy_on_engine(hsa_status_t (*native)(void *, hsa_agent_t, const void *,
-        hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, hsa_amd_sdma_engine_id_t, bool),
+hsa_status_t rl_hsa_amd_signal_async_handler(rl_hsa_amd_signal_async_handler_fn *native, const void *caller,
+        hsa_signal_t signal, hsa_signal_condition_t cond, hsa_signal_value_t value,
+        hsa_amd_signal_handler handler, void *arg);
+hsa_status_t rl_hsa_amd_memory_async_copy(rl_hsa_amd_memory_async_copy_fn *native, const void *caller,
+        void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent, size_t size,
+        uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
+hsa_status_t rl_hsa_amd_memory_async_copy_on_engine(rl_hsa_amd_memory_async_copy_on_engine_fn *native,
         const void *caller, void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
         size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
         hsa_signal_t completion_signal, hsa_amd_sdma_engine_id_t engine_id, bool force_copy_on_sdma);
-hsa_status_t rl_hsa_amd_memory_async_copy_rect(hsa_status_t (*native)(const hsa_pitched_ptr_t *,
-        const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_dim3_t *, hsa_agent_t,
-        hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *, hsa_signal_t), const void *caller,
-        const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset, const hsa_pitched_ptr_t *src,
-        const hsa_dim3_t *src_offset, const hsa_dim3_t *range, hsa_agent_t copy_agent,
-        hsa_amd_copy_direction_t dir, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
-        hsa_signal_t completion_signal);
+hsa_status_t rl_hsa_amd_memory_async_copy_rect(rl_hsa_amd_memory_async_copy_rect_fn *native,
+        const void *caller, const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
+        const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset, const hsa_dim3_t *range,
+        hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
+        const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
 
 #endif

@@ -9,267 +9,431 @@
 #include "hip_api.h"
 #include "hsa_api.h"
 
+typedef hipError_t rl_hipGraphCreate_fn(hipGraph_t *pGraph, unsigned int flags);
+typedef hipError_t rl_hipGraphDestroy_fn(hipGraph_t graph);
+typedef hipError_t rl_hipGraphAddDependencies_fn(hipGraph_t graph, const hipGraphNode_t *from,
+        const hipGraphNode_t *to, size_t numDependencies);
+typedef hipError_t rl_hipGraphRemoveDependencies_fn(hipGraph_t graph, const hipGraphNode_t *from,
+        const hipGraphNode_t *to, size_t numDependencies);
+typedef hipError_t rl_hipGraphGetEdges_fn(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to,
+        size_t *numEdges);
+typedef hipError_t rl_hipGraphGetNodes_fn(hipGraph_t graph, hipGraphNode_t *nodes, size_t *numNodes);
+typedef hipError_t rl_hipGraphGetRootNodes_fn(hipGraph_t graph, hipGraphNode_t *pRootNodes,
+        size_t *pNumRootNodes);
+typedef hipError_t rl_hipGraphNodeGetDependencies_fn(hipGraphNode_t node, hipGraphNode_t *pDependencies,
+        size_t *pNumDependencies);
+typedef hipError_t rl_hipGraphNodeGetDependentNodes_fn(hipGraphNode_t node, hipGraphNode_t *pDependentNodes,
+        size_t *pNumDependentNodes);
+typedef hipError_t rl_hipGraphNodeGetType_fn(hipGraphNode_t node, hipGraphNodeType *pType);
+typedef hipError_t rl_hipGraphDestroyNode_fn(hipGraphNode_t node);
+typedef hipError_t rl_hipGraphClone_fn(hipGraph_t *pGraphClone, hipGraph_t originalGraph);
+typedef hipError_t rl_hipGraphNodeFindInClone_fn(hipGraphNode_t *pNode, hipGraphNode_t originalNode,
+        hipGraph_t clonedGraph);
+typedef hipError_t rl_hipGraphDebugDotPrint_fn(hipGraph_t graph, const char *path, unsigned int flags);
+typedef hipError_t rl_hipGraphAddBatchMemOpNode_fn(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
+        const hipGraphNode_t *dependencies, size_t numDependencies,
+        const hipBatchMemOpNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphAddNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraphNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphAddKernelNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, const hipKernelNodeParams *pNodeParams);
+typedef hipError_t rl_hipDrvGraphAddMemcpyNode_fn(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
+        const hipGraphNode_t *dependencies, size_t numDependencies, const HIP_MEMCPY3D *copyParams,
+        hipCtx_t ctx);
+typedef hipError_t rl_hipGraphAddMemcpyNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemcpy3DParms *pCopyParams);
+typedef hipError_t rl_hipGraphAddMemcpyNode1D_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count,
+        hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphAddMemcpyNodeFromSymbol_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol,
+        size_t count, size_t offset, hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphAddMemcpyNodeToSymbol_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src,
+        size_t count, size_t offset, hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphAddMemsetNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemsetParams *pMemsetParams);
+typedef hipError_t rl_hipGraphAddHostNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, const hipHostNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphAddChildGraphNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraph_t childGraph);
+typedef hipError_t rl_hipGraphAddEmptyNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies);
+typedef hipError_t rl_hipGraphAddEventRecordNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t event);
+typedef hipError_t rl_hipGraphAddEventWaitNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t event);
+typedef hipError_t rl_hipGraphAddMemAllocNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, hipMemAllocNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphAddMemFreeNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies, void *dev_ptr);
+typedef hipError_t rl_hipGraphAddExternalSemaphoresWaitNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies,
+        const hipExternalSemaphoreWaitNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphAddExternalSemaphoresSignalNode_fn(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+        const hipGraphNode_t *pDependencies, size_t numDependencies,
+        const hipExternalSemaphoreSignalNodeParams *nodeParams);
+typedef hipError_t rl_hipDrvGraphAddMemsetNode_fn(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
+        const hipGraphNode_t *dependencies, size_t numDependencies, const hipMemsetParams *memsetParams,
+        hipCtx_t ctx);
+typedef hipError_t rl_hipDrvGraphAddMemFreeNode_fn(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
+        const hipGraphNode_t *dependencies, size_t numDependencies, hipDeviceptr_t dptr);
+typedef hipError_t rl_hipGraphBatchMemOpNodeGetParams_fn(hipGraphNode_t hNode,
+        hipBatchMemOpNodeParams *nodeParams_out);
+typedef hipError_t rl_hipGraphBatchMemOpNodeSetParams_fn(hipGraphNode_t hNode,
+        hipBatchMemOpNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphNodeSetParams_fn(hipGraphNode_t node, hipGraphNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphKernelNodeGetParams_fn(hipGraphNode_t node, hipKernelNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphKernelNodeSetParams_fn(hipGraphNode_t node,
+        const hipKernelNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphMemcpyNodeGetParams_fn(hipGraphNode_t node, hipMemcpy3DParms *pNodeParams);
+typedef hipError_t rl_hipGraphMemcpyNodeSetParams_fn(hipGraphNode_t node,
+        const hipMemcpy3DParms *pNodeParams);
+typedef hipError_t rl_hipGraphKernelNodeSetAttribute_fn(hipGraphNode_t hNode, hipLaunchAttributeID attr,
+        const hipLaunchAttributeValue *value);
+typedef hipError_t rl_hipGraphKernelNodeGetAttribute_fn(hipGraphNode_t hNode, hipLaunchAttributeID attr,
+        hipLaunchAttributeValue *value);
+typedef hipError_t rl_hipGraphMemcpyNodeSetParams1D_fn(hipGraphNode_t node, void *dst, const void *src,
+        size_t count, hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphMemcpyNodeSetParamsFromSymbol_fn(hipGraphNode_t node, void *dst,
+        const void *symbol, size_t count, size_t offset, hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphMemcpyNodeSetParamsToSymbol_fn(hipGraphNode_t node, const void *symbol,
+        const void *src, size_t count, size_t offset, hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphMemsetNodeGetParams_fn(hipGraphNode_t node, hipMemsetParams *pNodeParams);
+typedef hipError_t rl_hipGraphMemsetNodeSetParams_fn(hipGraphNode_t node, const hipMemsetParams *pNodeParams);
+typedef hipError_t rl_hipGraphHostNodeGetParams_fn(hipGraphNode_t node, hipHostNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphHostNodeSetParams_fn(hipGraphNode_t node, const hipHostNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphChildGraphNodeGetGraph_fn(hipGraphNode_t node, hipGraph_t *pGraph);
+typedef hipError_t rl_hipGraphEventRecordNodeGetEvent_fn(hipGraphNode_t node, hipEvent_t *event_out);
+typedef hipError_t rl_hipGraphEventRecordNodeSetEvent_fn(hipGraphNode_t node, hipEvent_t event);
+typedef hipError_t rl_hipGraphEventWaitNodeGetEvent_fn(hipGraphNode_t node, hipEvent_t *event_out);
+typedef hipError_t rl_hipGraphEventWaitNodeSetEvent_fn(hipGraphNode_t node, hipEvent_t event);
+typedef hipError_t rl_hipGraphMemAllocNodeGetParams_fn(hipGraphNode_t node,
+        hipMemAllocNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphMemFreeNodeGetParams_fn(hipGraphNode_t node, void *dev_ptr);
+typedef hipError_t rl_hipGraphKernelNodeCopyAttributes_fn(hipGraphNode_t hSrc, hipGraphNode_t hDst);
+typedef hipError_t rl_hipGraphExternalSemaphoresSignalNodeSetParams_fn(hipGraphNode_t hNode,
+        const hipExternalSemaphoreSignalNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphExternalSemaphoresWaitNodeSetParams_fn(hipGraphNode_t hNode,
+        const hipExternalSemaphoreWaitNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphExternalSemaphoresSignalNodeGetParams_fn(hipGraphNode_t hNode,
+        hipExternalSemaphoreSignalNodeParams *params_out);
+typedef hipError_t rl_hipGraphExternalSemaphoresWaitNodeGetParams_fn(hipGraphNode_t hNode,
+        hipExternalSemaphoreWaitNodeParams *params_out);
+typedef hipError_t rl_hipDrvGraphMemcpyNodeGetParams_fn(hipGraphNode_t hNode, HIP_MEMCPY3D *nodeParams);
+typedef hipError_t rl_hipDrvGraphMemcpyNodeSetParams_fn(hipGraphNode_t hNode, const HIP_MEMCPY3D *nodeParams);
+typedef hipError_t rl_hipGraphExecBatchMemOpNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        const hipBatchMemOpNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphExecNodeSetParams_fn(hipGraphExec_t graphExec, hipGraphNode_t node,
+        hipGraphNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphExecKernelNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        const hipKernelNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphExecMemcpyNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        hipMemcpy3DParms *pNodeParams);
+typedef hipError_t rl_hipGraphExecMemcpyNodeSetParams1D_fn(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        void *dst, const void *src, size_t count, hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphExecMemcpyNodeSetParamsFromSymbol_fn(hipGraphExec_t hGraphExec,
+        hipGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphExecMemcpyNodeSetParamsToSymbol_fn(hipGraphExec_t hGraphExec,
+        hipGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset,
+        hipMemcpyKind kind);
+typedef hipError_t rl_hipGraphExecMemsetNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        const hipMemsetParams *pNodeParams);
+typedef hipError_t rl_hipGraphExecHostNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        const hipHostNodeParams *pNodeParams);
+typedef hipError_t rl_hipGraphExecChildGraphNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+        hipGraph_t childGraph);
+typedef hipError_t rl_hipGraphExecEventRecordNodeSetEvent_fn(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        hipEvent_t event);
+typedef hipError_t rl_hipGraphExecEventWaitNodeSetEvent_fn(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        hipEvent_t event);
+typedef hipError_t rl_hipGraphNodeSetEnabled_fn(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        unsigned int isEnabled);
+typedef hipError_t rl_hipGraphNodeGetEnabled_fn(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        unsigned int *isEnabled);
+typedef hipError_t rl_hipGraphExecExternalSemaphoresSignalNodeSetParams_fn(hipGraphExec_t hGraphExec,
+        hipGraphNode_t hNode, const hipExternalSemaphoreSignalNodeParams *nodeParams);
+typedef hipError_t rl_hipGraphExecExternalSemaphoresWaitNodeSetParams_fn(hipGraphExec_t hGraphExec,
+        hipGraphNode_t hNode, const hipExternalSemaphoreWaitNodeParams *nodeParams);
+typedef hipError_t rl_hipDrvGraphExecMemcpyNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        const HIP_MEMCPY3D *copyParams, hipCtx_t ctx);
+typedef hipError_t rl_hipDrvGraphExecMemsetNodeSetParams_fn(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+        const hipMemsetParams *memsetParams, hipCtx_t ctx);
+typedef hipError_t rl_hipGraphInstantiate_fn(hipGraphExec_t *pGraphExec, hipGraph_t graph,
+        hipGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize);
+typedef hipError_t rl_hipGraphInstantiateWithFlags_fn(hipGraphExec_t *pGraphExec, hipGraph_t graph,
+        unsigned long long flags);
+typedef hipError_t rl_hipGraphInstantiateWithParams_fn(hipGraphExec_t *pGraphExec, hipGraph_t graph,
+        hipGraphInstantiateParams *instantiateParams);
+typedef hipError_t rl_hipGraphLaunch_fn(hipGraphExec_t graphExec, hipStream_t stream);
+typedef hipError_t rl_hipGraphLaunch_spt_fn(hipGraphExec_t graphExec, hipStream_t stream);
+typedef hipError_t rl_hipGraphUpload_fn(hipGraphExec_t graphExec, hipStream_t stream);
+typedef hipError_t rl_hipGraphExecGetFlags_fn(hipGraphExec_t graphExec, unsigned long long *flags);
+typedef hipError_t rl_hipGraphExecDestroy_fn(hipGraphExec_t graphExec);
+typedef hipError_t rl_hipGraphExecUpdate_fn(hipGraphExec_t hGraphExec, hipGraph_t hGraph,
+        hipGraphNode_t *hErrorNode_out, hipGraphExecUpdateResult *updateResult_out);
+typedef hipError_t rl_hipStreamBeginCapture_fn(hipStream_t stream, hipStreamCaptureMode mode);
+typedef hipError_t rl_hipStreamBeginCapture_spt_fn(hipStream_t stream, hipStreamCaptureMode mode);
+typedef hipError_t rl_hipStreamBeginCaptureToGraph_fn(hipStream_t stream, hipGraph_t graph,
+        const hipGraphNode_t *dependencies, const hipGraphEdgeData *dependencyData, size_t numDependencies,
+        hipStreamCaptureMode mode);
+typedef hipError_t rl_hipStreamEndCapture_fn(hipStream_t stream, hipGraph_t *pGraph);
+typedef hipError_t rl_hipStreamEndCapture_spt_fn(hipStream_t stream, hipGraph_t *pGraph);
+typedef hipError_t rl_hipStreamGetCaptureInfo_fn(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus,
+        unsigned long long *pId);
+typedef hipError_t rl_hipStreamGetCaptureInfo_spt_fn(hipStream_t stream,
+        hipStreamCaptureStatus *pCaptureStatus, unsigned long long *pId);
+typedef hipError_t rl_hipStreamGetCaptureInfo_v2_fn(hipStream_t stream,
+        hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out, hipGraph_t *graph_out,
+        const hipGraphNode_t **dependencies_out, size_t *numDependencies_out);
+typedef hipError_t rl_hipStreamGetCaptureInfo_v2_spt_fn(hipStream_t stream,
+        hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out, hipGraph_t *graph_out,
+        const hipGraphNode_t **dependencies_out, size_t *numDependencies_out);
+typedef hipError_t rl_hipStreamIsCapturing_fn(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus);
+typedef hipError_t rl_hipStreamIsCapturing_spt_fn(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus);
+typedef hipError_t rl_hipStreamUpdateCaptureDependencies_fn(hipStream_t stream, hipGraphNode_t *dependencies,
+        size_t numDependencies, unsigned int flags);
+typedef hipError_t rl_hipThreadExchangeStreamCaptureMode_fn(hipStreamCaptureMode *mode);
+typedef hipError_t rl_hipDeviceGetGraphMemAttribute_fn(int device, hipGraphMemAttributeType attr,
+        void *value);
+typedef hipError_t rl_hipDeviceSetGraphMemAttribute_fn(int device, hipGraphMemAttributeType attr,
+        void *value);
+typedef hipError_t rl_hipDeviceGraphMemTrim_fn(int device);
+typedef hipError_t rl_hipUserObjectCreate_fn(hipUserObject_t *object_out, void *ptr, hipHostFn_t destroy,
+        unsigned int initialRefcount, unsigned int flags);
+typedef hipError_t rl_hipUserObjectRelease_fn(hipUserObject_t object, unsigned int count);
+typedef hipError_t rl_hipUserObjectRetain_fn(hipUserObject_t object, unsigned int count);
+typedef hipError_t rl_hipGraphRetainUserObject_fn(hipGraph_t graph, hipUserObject_t object,
+        unsigned int count, unsigned int flags);
+typedef hipError_t rl_hipGraphReleaseUserObject_fn(hipGraph_t graph, hipUserObject_t object,
+        unsigned int count);
+typedef hipError_t rl_hipGetProcAddress_fn(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
+        hipDriverProcAddressQueryResult *symbolStatus);
+typedef hipError_t rl_hipGetDriverEntryPoint_fn(const char *symbol, void **funcPtr, unsigned long long flags,
+        hipDriverEntryPointQueryResult *driverStatus);
+typedef hipError_t rl_hipGetDriverEntryPoint_spt_fn(const char *symbol, void **funcPtr,
+        unsigned long long flags, hipDriverEntryPointQueryResult *status);
+typedef hipError_t rl_hipDeviceReset_fn(void);
+typedef hipError_t rl_hipStreamDestroy_fn(hipStream_t stream);
+typedef hipError_t rl_hipModuleUnload_fn(hipModule_t module);
+typedef hipError_t rl_hipLibraryUnload_fn(hipLibrary_t library);
+typedef void rl___hipUnregisterFatBinary_fn(void **modules);
+typedef hipError_t rl_hipEventCreateWithFlags_fn(hipEvent_t *event, unsigned int flags);
+typedef hipError_t rl_hipEventRecord_fn(hipEvent_t event, hipStream_t stream);
+typedef hipError_t rl_hipGetDevice_fn(int *deviceId);
+typedef hipError_t rl_hipGetDeviceCount_fn(int *count);
+typedef hipError_t rl_hipGetFuncBySymbol_fn(hipFunction_t *functionPtr, const void *symbolPtr);
+typedef hipError_t rl_hipGetLastError_fn(void);
+typedef const char *rl_hipKernelNameRef_fn(const hipFunction_t f);
+typedef hipError_t rl_hipPeekAtLastError_fn(void);
+typedef hipError_t rl_hipRuntimeGetVersion_fn(int *runtimeVersion);
+typedef hipError_t rl_hipSetDevice_fn(int deviceId);
+typedef hipError_t rl_hipStreamGetDevice_fn(hipStream_t stream, hipDevice_t *device);
+
 struct rl_hip_table {
-    hipError_t (*hipGraphCreate)(hipGraph_t *pGraph, unsigned int flags);
-    hipError_t (*hipGraphDestroy)(hipGraph_t graph);
-    hipError_t (*hipGraphAddDependencies)(hipGraph_t graph, const hipGraphNode_t *from,
-            const hipGraphNode_t *to, size_t numDependencies);
-    hipError_t (*hipGraphRemoveDependencies)(hipGraph_t graph, const hipGraphNode_t *from,
-            const hipGraphNode_t *to, size_t numDependencies);
-    hipError_t (*hipGraphGetEdges)(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to,
-            size_t *numEdges);
-    hipError_t (*hipGraphGetNodes)(hipGraph_t graph, hipGraphNode_t *nodes, size_t *numNodes);
-    hipError_t (*hipGraphGetRootNodes)(hipGraph_t graph, hipGraphNode_t *pRootNodes, size_t *pNumRootNodes);
-    hipError_t (*hipGraphNodeGetDependencies)(hipGraphNode_t node, hipGraphNode_t *pDependencies,
-            size_t *pNumDependencies);
-    hipError_t (*hipGraphNodeGetDependentNodes)(hipGraphNode_t node, hipGraphNode_t *pDependentNodes,
-            size_t *pNumDependentNodes);
-    hipError_t (*hipGraphNodeGetType)(hipGraphNode_t node, hipGraphNodeType *pType);
-    hipError_t (*hipGraphDestroyNode)(hipGraphNode_t node);
-    hipError_t (*hipGraphClone)(hipGraph_t *pGraphClone, hipGraph_t originalGraph);
-    hipError_t (*hipGraphNodeFindInClone)(hipGraphNode_t *pNode, hipGraphNode_t originalNode,
-            hipGraph_t clonedGraph);
-    hipError_t (*hipGraphDebugDotPrint)(hipGraph_t graph, const char *path, unsigned int flags);
-    hipError_t (*hipGraphAddBatchMemOpNode)(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
-            const hipGraphNode_t *dependencies, size_t numDependencies,
-            const hipBatchMemOpNodeParams *nodeParams);
-    hipError_t (*hipGraphAddNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraphNodeParams *nodeParams);
-    hipError_t (*hipGraphAddKernelNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies,
-            const hipKernelNodeParams *pNodeParams);
-    hipError_t (*hipDrvGraphAddMemcpyNode)(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
-            const hipGraphNode_t *dependencies, size_t numDependencies, const HIP_MEMCPY3D *copyParams,
-            hipCtx_t ctx);
-    hipError_t (*hipGraphAddMemcpyNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, const hipMemcpy3DParms *pCopyParams);
-    hipError_t (*hipGraphAddMemcpyNode1D)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src,
-            size_t count, hipMemcpyKind kind);
-    hipError_t (*hipGraphAddMemcpyNodeFromSymbol)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol,
-            size_t count, size_t offset, hipMemcpyKind kind);
-    hipError_t (*hipGraphAddMemcpyNodeToSymbol)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src,
-            size_t count, size_t offset, hipMemcpyKind kind);
-    hipError_t (*hipGraphAddMemsetNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies,
-            const hipMemsetParams *pMemsetParams);
-    hipError_t (*hipGraphAddHostNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies,
-            const hipHostNodeParams *pNodeParams);
-    hipError_t (*hipGraphAddChildGraphNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, hipGraph_t childGraph);
-    hipError_t (*hipGraphAddEmptyNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies);
-    hipError_t (*hipGraphAddEventRecordNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t event);
-    hipError_t (*hipGraphAddEventWaitNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, hipEvent_t event);
-    hipError_t (*hipGraphAddMemAllocNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, hipMemAllocNodeParams *pNodeParams);
-    hipError_t (*hipGraphAddMemFreeNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies, void *dev_ptr);
-    hipError_t (*hipGraphAddExternalSemaphoresWaitNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies,
-            const hipExternalSemaphoreWaitNodeParams *nodeParams);
-    hipError_t (*hipGraphAddExternalSemaphoresSignalNode)(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-            const hipGraphNode_t *pDependencies, size_t numDependencies,
-            const hipExternalSemaphoreSignalNodeParams *nodeParams);
-    hipError_t (*hipDrvGraphAddMemsetNode)(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
-            const hipGraphNode_t *dependencies, size_t numDependencies, const hipMemsetParams *memsetParams,
-            hipCtx_t ctx);
-    hipError_t (*hipDrvGraphAddMemFreeNode)(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
-            const hipGraphNode_t *dependencies, size_t numDependencies, hipDeviceptr_t dptr);
-    hipError_t (*hipGraphBatchMemOpNodeGetParams)(hipGraphNode_t hNode,
-            hipBatchMemOpNodeParams *nodeParams_out);
-    hipError_t (*hipGraphBatchMemOpNodeSetParams)(hipGraphNode_t hNode, hipBatchMemOpNodeParams *nodeParams);
-    hipError_t (*hipGraphNodeSetParams)(hipGraphNode_t node, hipGraphNodeParams *nodeParams);
-    hipError_t (*hipGraphKernelNodeGetParams)(hipGraphNode_t node, hipKernelNodeParams *pNodeParams);
-    hipError_t (*hipGraphKernelNodeSetParams)(hipGraphNode_t node, const hipKernelNodeParams *pNodeParams);
-    hipError_t (*hipGraphMemcpyNodeGetParams)(hipGraphNode_t node, hipMemcpy3DParms *pNodeParams);
-    hipError_t (*hipGraphMemcpyNodeSetParams)(hipGraphNode_t node, const hipMemcpy3DParms *pNodeParams);
-    hipError_t (*hipGraphKernelNodeSetAttribute)(hipGraphNode_t hNode, hipLaunchAttributeID attr,
-            const hipLaunchAttributeValue *value);
-    hipError_t (*hipGraphKernelNodeGetAttribute)(hipGraphNode_t hNode, hipLaunchAttributeID attr,
-            hipLaunchAttributeValue *value);
-    hipError_t (*hipGraphMemcpyNodeSetParams1D)(hipGraphNode_t node, void *dst, const void *src, size_t count,
-            hipMemcpyKind kind);
-    hipError_t (*hipGraphMemcpyNodeSetParamsFromSymbol)(hipGraphNode_t node, void *dst, const void *symbol,
-            size_t count, size_t offset, hipMemcpyKind kind);
-    hipError_t (*hipGraphMemcpyNodeSetParamsToSymbol)(hipGraphNode_t node, const void *symbol,
-            const void *src, size_t count, size_t offset, hipMemcpyKind kind);
-    hipError_t (*hipGraphMemsetNodeGetParams)(hipGraphNode_t node, hipMemsetParams *pNodeParams);
-    hipError_t (*hipGraphMemsetNodeSetParams)(hipGraphNode_t node, const hipMemsetParams *pNodeParams);
-    hipError_t (*hipGraphHostNodeGetParams)(hipGraphNode_t node, hipHostNodeParams *pNodeParams);
-    hipError_t (*hipGraphHostNodeSetParams)(hipGraphNode_t node, const hipHostNodeParams *pNodeParams);
-    hipError_t (*hipGraphChildGraphNodeGetGraph)(hipGraphNode_t node, hipGraph_t *pGraph);
-    hipError_t (*hipGraphEventRecordNodeGetEvent)(hipGraphNode_t node, hipEvent_t *event_out);
-    hipError_t (*hipGraphEventRecordNodeSetEvent)(hipGraphNode_t node, hipEvent_t event);
-    hipError_t (*hipGraphEventWaitNodeGetEvent)(hipGraphNode_t node, hipEvent_t *event_out);
-    hipError_t (*hipGraphEventWaitNodeSetEvent)(hipGraphNode_t node, hipEvent_t event);
-    hipError_t (*hipGraphMemAllocNodeGetParams)(hipGraphNode_t node, hipMemAllocNodeParams *pNodeParams);
-    hipError_t (*hipGraphMemFreeNodeGetParams)(hipGraphNode_t node, void *dev_ptr);
-    hipError_t (*hipGraphKernelNodeCopyAttributes)(hipGraphNode_t hSrc, hipGraphNode_t hDst);
-    hipError_t (*hipGraphExternalSemaphoresSignalNodeSetParams)(hipGraphNode_t hNode,
-            const hipExternalSemaphoreSignalNodeParams *nodeParams);
-    hipError_t (*hipGraphExternalSemaphoresWaitNodeSetParams)(hipGraphNode_t hNode,
-            const hipExternalSemaphoreWaitNodeParams *nodeParams);
-    hipError_t (*hipGraphExternalSemaphoresSignalNodeGetParams)(hipGraphNode_t hNode,
-            hipExternalSemaphoreSignalNodeParams *params_out);
-    hipError_t (*hipGraphExternalSemaphoresWaitNodeGetParams)(hipGraphNode_t hNode,
-            hipExternalSemaphoreWaitNodeParams *params_out);
-    hipError_t (*hipDrvGraphMemcpyNodeGetParams)(hipGraphNode_t hNode, HIP_MEMCPY3D *nodeParams);
-    hipError_t (*hipDrvGraphMemcpyNodeSetParams)(hipGraphNode_t hNode, const HIP_MEMCPY3D *nodeParams);
-    hipError_t (*hipGraphExecBatchMemOpNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-            const hipBatchMemOpNodeParams *nodeParams);
-    hipError_t (*hipGraphExecNodeSetParams)(hipGraphExec_t graphExec, hipGraphNode_t node,
-            hipGraphNodeParams *nodeParams);
-    hipError_t (*hipGraphExecKernelNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-            const hipKernelNodeParams *pNodeParams);
-    hipError_t (*hipGraphExecMemcpyNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-            hipMemcpy3DParms *pNodeParams);
-    hipError_t (*hipGraphExecMemcpyNodeSetParams1D)(hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst,
-            const void *src, size_t count, hipMemcpyKind kind);
-    hipError_t (*hipGraphExecMemcpyNodeSetParamsFromSymbol)(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-            void *dst, const void *symbol, size_t count, size_t offset, hipMemcpyKind kind);
-    hipError_t (*hipGraphExecMemcpyNodeSetParamsToSymbol)(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-            const void *symbol, const void *src, size_t count, size_t offset, hipMemcpyKind kind);
-    hipError_t (*hipGraphExecMemsetNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-            const hipMemsetParams *pNodeParams);
-    hipError_t (*hipGraphExecHostNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-            const hipHostNodeParams *pNodeParams);
-    hipError_t (*hipGraphExecChildGraphNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t node,
-            hipGraph_t childGraph);
-    hipError_t (*hipGraphExecEventRecordNodeSetEvent)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-            hipEvent_t event);
-    hipError_t (*hipGraphExecEventWaitNodeSetEvent)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-            hipEvent_t event);
-    hipError_t (*hipGraphNodeSetEnabled)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-            unsigned int isEnabled);
-    hipError_t (*hipGraphNodeGetEnabled)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-            unsigned int *isEnabled);
-    hipError_t (*hipGraphExecExternalSemaphoresSignalNodeSetParams)(hipGraphExec_t hGraphExec,
-            hipGraphNode_t hNode, const hipExternalSemaphoreSignalNodeParams *nodeParams);
-    hipError_t (*hipGraphExecExternalSemaphoresWaitNodeSetParams)(hipGraphExec_t hGraphExec,
-            hipGraphNode_t hNode, const hipExternalSemaphoreWaitNodeParams *nodeParams);
-    hipError_t (*hipDrvGraphExecMemcpyNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-            const HIP_MEMCPY3D *copyParams, hipCtx_t ctx);
-    hipError_t (*hipDrvGraphExecMemsetNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-            const hipMemsetParams *memsetParams, hipCtx_t ctx);
-    hipError_t (*hipGraphInstantiate)(hipGraphExec_t *pGraphExec, hipGraph_t graph,
-            hipGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize);
-    hipError_t (*hipGraphInstantiateWithFlags)(hipGraphExec_t *pGraphExec, hipGraph_t graph,
-            unsigned long long flags);
-    hipError_t (*hipGraphInstantiateWithParams)(hipGraphExec_t *pGraphExec, hipGraph_t graph,
-            hipGraphInstantiateParams *instantiateParams);
-    hipError_t (*hipGraphLaunch)(hipGraphExec_t graphExec, hipStream_t stream);
-    hipError_t (*hipGraphLaunch_spt)(hipGraphExec_t graphExec, hipStream_t stream);
-    hipError_t (*hipGraphUpload)(hipGraphExec_t graphExec, hipStream_t stream);
-    hipError_t (*hipGraphExecGetFlags)(hipGraphExec_t graphExec, unsigned long long *flags);
-    hipError_t (*hipGraphExecDestroy)(hipGraphExec_t graphExec);
-    hipError_t (*hipGraphExecUpdate)(hipGraphExec_t hGraphExec, hipGraph_t hGraph,
-            hipGraphNode_t *hErrorNode_out, hipGraphExecUpdateResult *updateResult_out);
-    hipError_t (*hipStreamBeginCapture)(hipStream_t stream, hipStreamCaptureMode mode);
-    hipError_t (*hipStreamBeginCapture_spt)(hipStream_t stream, hipStreamCaptureMode mode);
-    hipError_t (*hipStreamBeginCaptureToGraph)(hipStream_t stream, hipGraph_t graph,
-            const hipGraphNode_t *dependencies, const hipGraphEdgeData *dependencyData,
-            size_t numDependencies, hipStreamCaptureMode mode);
-    hipError_t (*hipStreamEndCapture)(hipStream_t stream, hipGraph_t *pGraph);
-    hipError_t (*hipStreamEndCapture_spt)(hipStream_t stream, hipGraph_t *pGraph);
-    hipError_t (*hipStreamGetCaptureInfo)(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus,
-            unsigned long long *pId);
-    hipError_t (*hipStreamGetCaptureInfo_spt)(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus,
-            unsigned long long *pId);
-    hipError_t (*hipStreamGetCaptureInfo_v2)(hipStream_t stream, hipStreamCaptureStatus *captureStatus_out,
-            unsigned long long *id_out, hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out,
-            size_t *numDependencies_out);
-    hipError_t (*hipStreamGetCaptureInfo_v2_spt)(hipStream_t stream,
-            hipStreamCaptureStatus *captureStatus_out, unsigned long long *id_out, hipGraph_t *graph_out,
-            const hipGraphNode_t **dependencies_out, size_t *numDependencies_out);
-    hipError_t (*hipStreamIsCapturing)(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus);
-    hipError_t (*hipStreamIsCapturing_spt)(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus);
-    hipError_t (*hipStreamUpdateCaptureDependencies)(hipStream_t stream, hipGraphNode_t *dependencies,
-            size_t numDependencies, unsigned int flags);
-    hipError_t (*hipThreadExchangeStreamCaptureMode)(hipStreamCaptureMode *mode);
-    hipError_t (*hipDeviceGetGraphMemAttribute)(int device, hipGraphMemAttributeType attr, void *value);
-    hipError_t (*hipDeviceSetGraphMemAttribute)(int device, hipGraphMemAttributeType attr, void *value);
-    hipError_t (*hipDeviceGraphMemTrim)(int device);
-    hipError_t (*hipUserObjectCreate)(hipUserObject_t *object_out, void *ptr, hipHostFn_t destroy,
-            unsigned int initialRefcount, unsigned int flags);
-    hipError_t (*hipUserObjectRelease)(hipUserObject_t object, unsigned int count);
-    hipError_t (*hipUserObjectRetain)(hipUserObject_t object, unsigned int count);
-    hipError_t (*hipGraphRetainUserObject)(hipGraph_t graph, hipUserObject_t object, unsigned int count,
-            unsigned int flags);
-    hipError_t (*hipGraphReleaseUserObject)(hipGraph_t graph, hipUserObject_t object, unsigned int count);
-    hipError_t (*hipGetProcAddress)(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
-            hipDriverProcAddressQueryResult *symbolStatus);
-    hipError_t (*hipGetDriverEntryPoint)(const char *symbol, void **funcPtr, unsigned long long flags,
-            hipDriverEntryPointQueryResult *driverStatus);
-    hipError_t (*hipGetDriverEntryPoint_spt)(const char *symbol, void **funcPtr, unsigned long long flags,
-            hipDriverEntryPointQueryResult *status);
-    hipError_t (*hipDeviceReset)(void);
-    hipError_t (*hipStreamDestroy)(hipStream_t stream);
-    hipError_t (*hipModuleUnload)(hipModule_t module);
-    hipError_t (*hipLibraryUnload)(hipLibrary_t library);
-    void (*__hipUnregisterFatBinary)(void **modules);
-    hipError_t (*hipEventCreateWithFlags)(hipEvent_t *event, unsigned int flags);
-    hipError_t (*hipEventRecord)(hipEvent_t event, hipStream_t stream);
-    hipError_t (*hipGetDevice)(int *deviceId);
-    hipError_t (*hipGetDeviceCount)(int *count);
-    hipError_t (*hipGetFuncBySymbol)(hipFunction_t *functionPtr, const void *symbolPtr);
-    hipError_t (*hipGetLastError)(void);
-    const char *(*hipKernelNameRef)(const hipFunction_t f);
-    hipError_t (*hipPeekAtLastError)(void);
-    hipError_t (*hipRuntimeGetVersion)(int *runtimeVersion);
-    hipError_t (*hipSetDevice)(int deviceId);
-    hipError_t (*hipStreamGetDevice)(hipStream_t stream, hipDevice_t *device);
+    rl_hipGraphCreate_fn *hipGraphCreate;
+    rl_hipGraphDestroy_fn *hipGraphDestroy;
+    rl_hipGraphAddDependencies_fn *hipGraphAddDependencies;
+    rl_hipGraphRemoveDependencies_fn *hipGraphRemoveDependencies;
+    rl_hipGraphGetEdges_fn *hipGraphGetEdges;
+    rl_hipGraphGetNodes_fn *hipGraphGetNodes;
+    rl_hipGraphGetRootNodes_fn *hipGraphGetRootNodes;
+    rl_hipGraphNodeGetDependencies_fn *hipGraphNodeGetDependencies;
+    rl_hipGraphNodeGetDependentNodes_fn *hipGraphNodeGetDependentNodes;
+    rl_hipGraphNodeGetType_fn *hipGraphNodeGetType;
+    rl_hipGraphDestroyNode_fn *hipGraphDestroyNode;
+    rl_hipGraphClone_fn *hipGraphClone;
+    rl_hipGraphNodeFindInClone_fn *hipGraphNodeFindInClone;
+    rl_hipGraphDebugDotPrint_fn *hipGraphDebugDotPrint;
+    rl_hipGraphAddBatchMemOpNode_fn *hipGraphAddBatchMemOpNode;
+    rl_hipGraphAddNode_fn *hipGraphAddNode;
+    rl_hipGraphAddKernelNode_fn *hipGraphAddKernelNode;
+    rl_hipDrvGraphAddMemcpyNode_fn *hipDrvGraphAddMemcpyNode;
+    rl_hipGraphAddMemcpyNode_fn *hipGraphAddMemcpyNode;
+    rl_hipGraphAddMemcpyNode1D_fn *hipGraphAddMemcpyNode1D;
+    rl_hipGraphAddMemcpyNodeFromSymbol_fn *hipGraphAddMemcpyNodeFromSymbol;
+    rl_hipGraphAddMemcpyNodeToSymbol_fn *hipGraphAddMemcpyNodeToSymbol;
+    rl_hipGraphAddMemsetNode_fn *hipGraphAddMemsetNode;
+    rl_hipGraphAddHostNode_fn *hipGraphAddHostNode;
+    rl_hipGraphAddChildGraphNode_fn *hipGraphAddChildGraphNode;
+    rl_hipGraphAddEmptyNode_fn *hipGraphAddEmptyNode;
+    rl_hipGraphAddEventRecordNode_fn *hipGraphAddEventRecordNode;
+    rl_hipGraphAddEventWaitNode_fn *hipGraphAddEventWaitNode;
+    rl_hipGraphAddMemAllocNode_fn *hipGraphAddMemAllocNode;
+    rl_hipGraphAddMemFreeNode_fn *hipGraphAddMemFreeNode;
+    rl_hipGraphAddExternalSemaphoresWaitNode_fn *hipGraphAddExternalSemaphoresWaitNode;
+    rl_hipGraphAddExternalSemaphoresSignalNode_fn *hipGraphAddExternalSemaphoresSignalNode;
+    rl_hipDrvGraphAddMemsetNode_fn *hipDrvGraphAddMemsetNode;
+    rl_hipDrvGraphAddMemFreeNode_fn *hipDrvGraphAddMemFreeNode;
+    rl_hipGraphBatchMemOpNodeGetParams_fn *hipGraphBatchMemOpNodeGetParams;
+    rl_hipGraphBatchMemOpNodeSetParams_fn *hipGraphBatchMemOpNodeSetParams;
+    rl_hipGraphNodeSetParams_fn *hipGraphNodeSetParams;
+    rl_hipGraphKernelNodeGetParams_fn *hipGraphKernelNodeGetParams;
+    rl_hipGraphKernelNodeSetParams_fn *hipGraphKernelNodeSetParams;
+    rl_hipGraphMemcpyNodeGetParams_fn *hipGraphMemcpyNodeGetParams;
+    rl_hipGraphMemcpyNodeSetParams_fn *hipGraphMemcpyNodeSetParams;
+    rl_hipGraphKernelNodeSetAttribute_fn *hipGraphKernelNodeSetAttribute;
+    rl_hipGraphKernelNodeGetAttribute_fn *hipGraphKernelNodeGetAttribute;
+    rl_hipGraphMemcpyNodeSetParams1D_fn *hipGraphMemcpyNodeSetParams1D;
+    rl_hipGraphMemcpyNodeSetParamsFromSymbol_fn *hipGraphMemcpyNodeSetParamsFromSymbol;
+    rl_hipGraphMemcpyNodeSetParamsToSymbol_fn *hipGraphMemcpyNodeSetParamsToSymbol;
+    rl_hipGraphMemsetNodeGetParams_fn *hipGraphMemsetNodeGetParams;
+    rl_hipGraphMemsetNodeSetParams_fn *hipGraphMemsetNodeSetParams;
+    rl_hipGraphHostNodeGetParams_fn *hipGraphHostNodeGetParams;
+    rl_hipGraphHostNodeSetParams_fn *hipGraphHostNodeSetParams;
+    rl_hipGraphChildGraphNodeGetGraph_fn *hipGraphChildGraphNodeGetGraph;
+    rl_hipGraphEventRecordNodeGetEvent_fn *hipGraphEventRecordNodeGetEvent;
+    rl_hipGraphEventRecordNodeSetEvent_fn *hipGraphEventRecordNodeSetEvent;
+    rl_hipGraphEventWaitNodeGetEvent_fn *hipGraphEventWaitNodeGetEvent;
+    rl_hipGraphEventWaitNodeSetEvent_fn *hipGraphEventWaitNodeSetEvent;
+    rl_hipGraphMemAllocNodeGetParams_fn *hipGraphMemAllocNodeGetParams;
+    rl_hipGraphMemFreeNodeGetParams_fn *hipGraphMemFreeNodeGetParams;
+    rl_hipGraphKernelNodeCopyAttributes_fn *hipGraphKernelNodeCopyAttributes;
+    rl_hipGraphExternalSemaphoresSignalNodeSetParams_fn *hipGraphExternalSemaphoresSignalNodeSetParams;
+    rl_hipGraphExternalSemaphoresWaitNodeSetParams_fn *hipGraphExternalSemaphoresWaitNodeSetParams;
+    rl_hipGraphExternalSemaphoresSignalNodeGetParams_fn *hipGraphExternalSemaphoresSignalNodeGetParams;
+    rl_hipGraphExternalSemaphoresWaitNodeGetParams_fn *hipGraphExternalSemaphoresWaitNodeGetParams;
+    rl_hipDrvGraphMemcpyNodeGetParams_fn *hipDrvGraphMemcpyNodeGetParams;
+    rl_hipDrvGraphMemcpyNodeSetParams_fn *hipDrvGraphMemcpyNodeSetParams;
+    rl_hipGraphExecBatchMemOpNodeSetParams_fn *hipGraphExecBatchMemOpNodeSetParams;
+    rl_hipGraphExecNodeSetParams_fn *hipGraphExecNodeSetParams;
+    rl_hipGraphExecKernelNodeSetParams_fn *hipGraphExecKernelNodeSetParams;
+    rl_hipGraphExecMemcpyNodeSetParams_fn *hipGraphExecMemcpyNodeSetParams;
+    rl_hipGraphExecMemcpyNodeSetParams1D_fn *hipGraphExecMemcpyNodeSetParams1D;
+    rl_hipGraphExecMemcpyNodeSetParamsFromSymbol_fn *hipGraphExecMemcpyNodeSetParamsFromSymbol;
+    rl_hipGraphExecMemcpyNodeSetParamsToSymbol_fn *hipGraphExecMemcpyNodeSetParamsToSymbol;
+    rl_hipGraphExecMemsetNodeSetParams_fn *hipGraphExecMemsetNodeSetParams;
+    rl_hipGraphExecHostNodeSetParams_fn *hipGraphExecHostNodeSetParams;
+    rl_hipGraphExecChildGraphNodeSetParams_fn *hipGraphExecChildGraphNodeSetParams;
+    rl_hipGraphExecEventRecordNodeSetEvent_fn *hipGraphExecEventRecordNodeSetEvent;
+    rl_hipGraphExecEventWaitNodeSetEvent_fn *hipGraphExecEventWaitNodeSetEvent;
+    rl_hipGraphNodeSetEnabled_fn *hipGraphNodeSetEnabled;
+    rl_hipGraphNodeGetEnabled_fn *hipGraphNodeGetEnabled;
+    rl_hipGraphExecExternalSemaphoresSignalNodeSetParams_fn *hipGraphExecExternalSemaphoresSignalNodeSetParams;
+    rl_hipGraphExecExternalSemaphoresWaitNodeSetParams_fn *hipGraphExecExternalSemaphoresWaitNodeSetParams;
+    rl_hipDrvGraphExecMemcpyNodeSetParams_fn *hipDrvGraphExecMemcpyNodeSetParams;
+    rl_hipDrvGraphExecMemsetNodeSetParams_fn *hipDrvGraphExecMemsetNodeSetParams;
+    rl_hipGraphInstantiate_fn *hipGraphInstantiate;
+    rl_hipGraphInstantiateWithFlags_fn *hipGraphInstantiateWithFlags;
+    rl_hipGraphInstantiateWithParams_fn *hipGraphInstantiateWithParams;
+    rl_hipGraphLaunch_fn *hipGraphLaunch;
+    rl_hipGraphLaunch_spt_fn *hipGraphLaunch_spt;
+    rl_hipGraphUpload_fn *hipGraphUpload;
+    rl_hipGraphExecGetFlags_fn *hipGraphExecGetFlags;
+    rl_hipGraphExecDestroy_fn *hipGraphExecDestroy;
+    rl_hipGraphExecUpdate_fn *hipGraphExecUpdate;
+    rl_hipStreamBeginCapture_fn *hipStreamBeginCapture;
+    rl_hipStreamBeginCapture_spt_fn *hipStreamBeginCapture_spt;
+    rl_hipStreamBeginCaptureToGraph_fn *hipStreamBeginCaptureToGraph;
+    rl_hipStreamEndCapture_fn *hipStreamEndCapture;
+    rl_hipStreamEndCapture_spt_fn *hipStreamEndCapture_spt;
+    rl_hipStreamGetCaptureInfo_fn *hipStreamGetCaptureInfo;
+    rl_hipStreamGetCaptureInfo_spt_fn *hipStreamGetCaptureInfo_spt;
+    rl_hipStreamGetCaptureInfo_v2_fn *hipStreamGetCaptureInfo_v2;
+    rl_hipStreamGetCaptureInfo_v2_spt_fn *hipStreamGetCaptureInfo_v2_spt;
+    rl_hipStreamIsCapturing_fn *hipStreamIsCapturing;
+    rl_hipStreamIsCapturing_spt_fn *hipStreamIsCapturing_spt;
+    rl_hipStreamUpdateCaptureDependencies_fn *hipStreamUpdateCaptureDependencies;
+    rl_hipThreadExchangeStreamCaptureMode_fn *hipThreadExchangeStreamCaptureMode;
+    rl_hipDeviceGetGraphMemAttribute_fn *hipDeviceGetGraphMemAttribute;
+    rl_hipDeviceSetGraphMemAttribute_fn *hipDeviceSetGraphMemAttribute;
+    rl_hipDeviceGraphMemTrim_fn *hipDeviceGraphMemTrim;
+    rl_hipUserObjectCreate_fn *hipUserObjectCreate;
+    rl_hipUserObjectRelease_fn *hipUserObjectRelease;
+    rl_hipUserObjectRetain_fn *hipUserObjectRetain;
+    rl_hipGraphRetainUserObject_fn *hipGraphRetainUserObject;
+    rl_hipGraphReleaseUserObject_fn *hipGraphReleaseUserObject;
+    rl_hipGetProcAddress_fn *hipGetProcAddress;
+    rl_hipGetDriverEntryPoint_fn *hipGetDriverEntryPoint;
+    rl_hipGetDriverEntryPoint_spt_fn *hipGetDriverEntryPoint_spt;
+    rl_hipDeviceReset_fn *hipDeviceReset;
+    rl_hipStreamDestroy_fn *hipStreamDestroy;
+    rl_hipModuleUnload_fn *hipModuleUnload;
+    rl_hipLibraryUnload_fn *hipLibraryUnload;
+    rl___hipUnregisterFatBinary_fn *__hipUnregisterFatBinary;
+    rl_hipEventCreateWithFlags_fn *hipEventCreateWithFlags;
+    rl_hipEventRecord_fn *hipEventRecord;
+    rl_hipGetDevice_fn *hipGetDevice;
+    rl_hipGetDeviceCount_fn *hipGetDeviceCount;
+    rl_hipGetFuncBySymbol_fn *hipGetFuncBySymbol;
+    rl_hipGetLastError_fn *hipGetLastError;
+    rl_hipKernelNameRef_fn *hipKernelNameRef;
+    rl_hipPeekAtLastError_fn *hipPeekAtLastError;
+    rl_hipRuntimeGetVersion_fn *hipRuntimeGetVersion;
+    rl_hipSetDevice_fn *hipSetDevice;
+    rl_hipStreamGetDevice_fn *hipStreamGetDevice;
 };
 
+typedef void rl_hsa_signal_store_screlease_fn(hsa_signal_t signal, hsa_signal_value_t value);
+typedef hsa_signal_value_t rl_hsa_signal_wait_scacquire_fn(hsa_signal_t signal,
+        hsa_signal_condition_t condition, hsa_signal_value_t compare_value, uint64_t timeout_hint,
+        hsa_wait_state_t wait_state_hint);
+typedef uint64_t rl_hsa_queue_add_write_index_screlease_fn(const hsa_queue_t *queue, uint64_t value);
+typedef hsa_status_t rl_hsa_amd_signal_async_handler_fn(hsa_signal_t signal, hsa_signal_condition_t cond,
+        hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg);
+typedef hsa_status_t rl_hsa_amd_memory_async_copy_fn(void *dst, hsa_agent_t dst_agent, const void *src,
+        hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
+        hsa_signal_t completion_signal);
+typedef hsa_status_t rl_hsa_amd_memory_async_copy_on_engine_fn(void *dst, hsa_agent_t dst_agent,
+        const void *src, hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
+        const hsa_signal_t *dep_signals, hsa_signal_t completion_signal, hsa_amd_sdma_engine_id_t engine_id,
+        bool force_copy_on_sdma);
+typedef hsa_status_t rl_hsa_amd_memory_async_copy_rect_fn(const hsa_pitched_ptr_t *dst,
+        const hsa_dim3_t *dst_offset, const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
+        const hsa_dim3_t *range, hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir,
+        uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
+typedef hsa_status_t rl_hsa_agent_get_info_fn(hsa_agent_t agent, hsa_agent_info_t attribute, void *value);
+typedef hsa_status_t rl_hsa_amd_agent_iterate_memory_pools_fn(hsa_agent_t agent,
+        hsa_status_t (*callback)(hsa_amd_memory_pool_t, void *), void *data);
+typedef hsa_status_t rl_hsa_amd_agents_allow_access_fn(uint32_t num_agents, const hsa_agent_t *agents,
+        const uint32_t *flags, const void *ptr);
+typedef hsa_status_t rl_hsa_amd_memory_pool_allocate_fn(hsa_amd_memory_pool_t memory_pool, size_t size,
+        uint32_t flags, void **ptr);
+typedef hsa_status_t rl_hsa_amd_memory_pool_free_fn(void *ptr);
+typedef hsa_status_t rl_hsa_amd_memory_pool_get_info_fn(hsa_amd_memory_pool_t memory_pool,
+        hsa_amd_memory_pool_info_t attribute, void *value);
+typedef hsa_status_t rl_hsa_amd_pointer_info_fn(const void *ptr, hsa_amd_pointer_info_t *info,
+        void *(*alloc)(size_t), uint32_t *num_agents_accessible, hsa_agent_t **accessible);
+typedef hsa_status_t rl_hsa_amd_queue_get_info_fn(hsa_queue_t *queue, hsa_queue_info_attribute_t attribute,
+        void *value);
+typedef hsa_status_t rl_hsa_amd_signal_create_fn(hsa_signal_value_t initial_value, uint32_t num_consumers,
+        const hsa_agent_t *consumers, uint64_t attributes, hsa_signal_t *signal);
+typedef hsa_status_t rl_hsa_executable_iterate_agent_symbols_fn(hsa_executable_t executable,
+        hsa_agent_t agent, hsa_status_t (*callback)(hsa_executable_t, hsa_agent_t, hsa_executable_symbol_t,
+        void *), void *data);
+typedef hsa_status_t rl_hsa_executable_symbol_get_info_fn(hsa_executable_symbol_t executable_symbol,
+        hsa_executable_symbol_info_t attribute, void *value);
+typedef uint64_t rl_hsa_queue_load_read_index_scacquire_fn(const hsa_queue_t *queue);
+typedef uint64_t rl_hsa_queue_load_write_index_relaxed_fn(const hsa_queue_t *queue);
+typedef hsa_signal_value_t rl_hsa_signal_load_scacquire_fn(hsa_signal_t signal);
+typedef void rl_hsa_signal_store_relaxed_fn(hsa_signal_t signal, hsa_signal_value_t value);
+typedef hsa_status_t rl_hsa_system_get_major_extension_table_fn(uint16_t extension, uint16_t version_major,
+        size_t table_length, void *table);
+
 struct rl_hsa_table {
-    void (*hsa_signal_store_screlease)(hsa_signal_t signal, hsa_signal_value_t value);
-    hsa_signal_value_t (*hsa_signal_wait_scacquire)(hsa_signal_t signal, hsa_signal_condition_t condition,
-            hsa_signal_value_t compare_value, uint64_t timeout_hint, hsa_wait_state_t wait_state_hint);
-    uint64_t (*hsa_queue_add_write_index_screlease)(const hsa_queue_t *queue, uint64_t value);
-    hsa_status_t (*hsa_amd_signal_async_handler)(hsa_signal_t signal, hsa_signal_condition_t cond,
-            hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg);
-    hsa_status_t (*hsa_amd_memory_async_copy)(void *dst, hsa_agent_t dst_agent, const void *src,
-            hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
-            hsa_signal_t completion_signal);
-    hsa_status_t (*hsa_amd_memory_async_copy_on_engine)(void *dst, hsa_agent_t dst_agent, const void *src,
-            hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
-            hsa_signal_t completion_signal, hsa_amd_sdma_engine_id_t engine_id, bool force_copy_on_sdma);
-    hsa_status_t (*hsa_amd_memory_async_copy_rect)(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
-            const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset, const hsa_dim3_t *range,
-            hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
-            const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
-    hsa_status_t (*hsa_agent_get_info)(hsa_agent_t agent, hsa_agent_info_t attribute, void *value);
-    hsa_status_t (*hsa_amd_agent_iterate_memory_pools)(hsa_agent_t agent,
-            hsa_status_t (*callback)(hsa_amd_memory_pool_t, void *), void *data);
-    hsa_status_t (*hsa_amd_agents_allow_access)(uint32_t num_agents, const hsa_agent_t *agents,
-            const uint32_t *flags, const void *ptr);
-    hsa_status_t (*hsa_amd_memory_pool_allocate)(hsa_amd_memory_pool_t memory_pool, size_t size,
-            uint32_t flags, void **ptr);
-    hsa_status_t (*hsa_amd_memory_pool_free)(void *ptr);
-    hsa_status_t (*hsa_amd_memory_pool_get_info)(hsa_amd_memory_pool_t memory_pool,
-            hsa_amd_memory_pool_info_t attribute, void *value);
-    hsa_status_t (*hsa_amd_pointer_info)(const void *ptr, hsa_amd_pointer_info_t *info,
-            void *(*alloc)(size_t), uint32_t *num_agents_accessible, hsa_agent_t **accessible);
-    hsa_status_t (*hsa_amd_queue_get_info)(hsa_queue_t *queue, hsa_queue_info_attribute_t attribute,
-            void *value);
-    hsa_status_t (*hsa_amd_signal_create)(hsa_signal_value_t initial_value, uint32_t num_consumers,
-            const hsa_agent_t *consumers, uint64_t attributes, hsa_signal_t *signal);
-    hsa_status_t (*hsa_executable_iterate_agent_symbols)(hsa_executable_t executable, hsa_agent_t agent,
-            hsa_status_t (*callback)(hsa_executable_t, hsa_agent_t, hsa_executable_symbol_t, void *),
-            void *data);
-    hsa_status_t (*hsa_executable_symbol_get_info)(hsa_executable_symbol_t executable_symbol,
-            hsa_executable_symbol_info_t attribute, void *value);
-    uint64_t (*hsa_queue_load_read_index_scacquire)(const hsa_queue_t *queue);
-    uint64_t (*hsa_queue_load_write_index_relaxed)(const hsa_queue_t *queue);
-    hsa_signal_value_t (*hsa_signal_load_scacquire)(hsa_signal_t signal);
-    void (*hsa_signal_store_relaxed)(hsa_signal_t signal, hsa_signal_value_t value);
-    hsa_status_t (*hsa_system_get_major_extension_table)(uint16_t extension, uint16_t version_major,
-            size_t table_length, void *table);
+    rl_hsa_signal_store_screlease_fn *hsa_signal_store_screlease;
+    rl_hsa_signal_wait_scacquire_fn *hsa_signal_wait_scacquire;
+    rl_hsa_queue_add_write_index_screlease_fn *hsa_queue_add_write_index_screlease;
+    rl_hsa_amd_signal_async_handler_fn *hsa_amd_signal_async_handler;
+    rl_hsa_amd_memory_async_copy_fn *hsa_amd_memory_async_copy;
+    rl_hsa_amd_memory_async_copy_on_engine_fn *hsa_amd_memory_async_copy_on_engine;
+    rl_hsa_amd_memory_async_copy_rect_fn *hsa_amd_memory_async_copy_rect;
+    rl_hsa_agent_get_info_fn *hsa_agent_get_info;
+    rl_hsa_amd_agent_iterate_memory_pools_fn *hsa_amd_agent_iterate_memory_pools;
+    rl_hsa_amd_agents_allow_access_fn *hsa_amd_agents_allow_access;
+    rl_hsa_amd_memory_pool_allocate_fn *hsa_amd_memory_pool_allocate;
+    rl_hsa_amd_memory_pool_free_fn *hsa_amd_memory_pool_free;
+    rl_hsa_amd_memory_pool_get_info_fn *hsa_amd_memory_pool_get_info;
+    rl_hsa_amd_pointer_info_fn *hsa_amd_pointer_info;
+    rl_hsa_amd_queue_get_info_fn *hsa_amd_queue_get_info;
+    rl_hsa_amd_signal_create_fn *hsa_amd_signal_create;
+    rl_hsa_executable_iterate_agent_symbols_fn *hsa_executable_iterate_agent_symbols;
+    rl_hsa_executable_symbol_get_info_fn *hsa_executable_symbol_get_info;
+    rl_hsa_queue_load_read_index_scacquire_fn *hsa_queue_load_read_index_scacquire;
+    rl_hsa_queue_load_write_index_relaxed_fn *hsa_queue_load_write_index_relaxed;
+    rl_hsa_signal_load_scacquire_fn *hsa_signal_load_scacquire;
+    rl_hsa_signal_store_relaxed_fn *hsa_signal_store_relaxed;
+    rl_hsa_system_get_major_extension_table_fn *hsa_system_get_major_extension_table;
 };
 
 struct rl_native_entry {

@@ -1,4 +1,4 @@
-"""`redline-codegen pm4 dump`: indirect buffers as readable text, by the decoder of runtime/pm4.c."""
+"""`redline-codegen pm4 dump`: indirect buffers as readable text, by the decoder of runtime/pm4/pm4.c."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from .compiler import find_compiler
 from .errors import InputError
 
-SOURCES = ("pm4.c", "pm4.h", "pm4_table.h")
+SOURCES = ("pm4/pm4.c", "pm4/pm4.h", "pm4/pm4_table.h")
 MAGIC = b"RLPM4IB1"
 HEADER_BYTES = 32  # struct rl_pm4_dump: magic, target[16], dwords, reserved
 MAX_DWORDS = 0xFFFFF
@@ -125,6 +125,7 @@ def _library(root: Path) -> ctypes.CDLL:
                 "-O2",
                 "-fPIC",
                 "-shared",
+                f"-I{root / 'runtime'}",
                 str(sources[0]),
                 "-o",
                 str(made),

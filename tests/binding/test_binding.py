@@ -65,7 +65,7 @@ def test_wrong_version_node_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "wrong.map").write_text(moved)
     wrong = tmp_path / "libredline.so"
     sources = [
-        path.relative_to(ROOT) for name in ("runtime", "generated") for path in (ROOT / name).glob("*.c")
+        path.relative_to(ROOT) for name in ("runtime", "generated") for path in (ROOT / name).rglob("*.c")
     ]
     compiled = [ROOT / "build" / "obj" / source.with_suffix(".o") for source in sources]
     objects = [str(path) for path in compiled if path.exists()]

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
-#include "gate.h"
-#include "native.h"
-#include "observe.h"
-#include "prove.h"
-#include "ride.h"
+#include "replay/device.h"
+#include "replay/gate.h"
+#include "native/native.h"
+#include "proof/observe.h"
+#include "proof/prove.h"
+#include "replay/inject.h"
 
 #define CHECK(condition)                                                             \
     do {                                                                             \
@@ -190,7 +190,7 @@ static hipError_t get_version(int *value)
 /* As HIP does it: a slot, its barrier, its doorbell. The first `waits_left` barriers wait for a copy. */
 static hipError_t record_event(hipEvent_t event, hipStream_t stream)
 {
-    uint64_t index = rl_ride_reserve(add, &queue, (uint64_t)slots_of_record);
+    uint64_t index = rl_inject_reserve(add, &queue, (uint64_t)slots_of_record);
     union rl_aql *packet = rl_aql_slot(&queue, index);
 
     (void)event;
@@ -210,22 +210,22 @@ static const struct rl_hip_table hip = { .hipRuntimeGetVersion = get_version,
 
 /* ---- replays ---- */
 
-static struct rl_plan plan = { .buffer = 0x1000, .dwords = 16, .references = 1 };
-static struct rl_lane lane;
+static struct rl_plan plan = { .buffer = 0x1000, .dwords = 16, .use = { .references = 1 } };
+static struct rl_stream_state state;
 
-static enum rl_ride ride(void)
+static enum rl_injection inject(void)
 {
     for (size_t i = 0; i < SLOTS; i++)
         if (write_index - read_index <= i)
             ring[(read_index + i) % SLOTS].barrier.header = RL_AQL_INVALID;
     plan.device = rl_device_find(&hsa, 5, 0);
     CHECK(plan.device && plan.device->reason == RL_REASON_NONE);
-    return rl_ride(&hip, &hsa, &plan, &lane, NULL);
+    return rl_inject(&hip, &hsa, &plan, &state, NULL);
 }
 
 static void ring_of_our_own(void)
 {
-    CHECK(ride() == RL_RIDE_DONE);
+    CHECK(inject() == RL_INJECT_DONE);
     CHECK(adds == 1 && write_index == 2 && records == 1);
     CHECK(rings == 2 && rung[0] == 1 && rung[1] == 0); /* HIP's, which came too early for us; ours */
     CHECK((ring[0].barrier.header & 0xff) == RL_AQL_VENDOR && ring[0].barrier.header & BARRIER_BIT);
@@ -234,7 +234,7 @@ static void ring_of_our_own(void)
 static void waits_are_recorded_again(void)
 {
     waits_left = 1;
-    CHECK(ride() == RL_RIDE_DONE);
+    CHECK(inject() == RL_INJECT_DONE);
     CHECK(records == 2 && write_index == 4);
     CHECK(ring[0].barrier.header == RL_AQL_BARRIER_AND && rung[1] == 0); /* passed through, and rung */
     CHECK((ring[2].barrier.header & 0xff) == RL_AQL_VENDOR && rung[3] == 2);
@@ -243,11 +243,11 @@ static void waits_are_recorded_again(void)
 static void waits_without_end_are_native(void)
 {
     waits_left = 100;
-    CHECK(ride() == RL_RIDE_WAITS);
+    CHECK(inject() == RL_INJECT_WAITS);
     CHECK(records == 3 && rings == 6);
     for (uint64_t i = 0; i < write_index; i += 2)
         CHECK(ring[i].barrier.header == RL_AQL_BARRIER_AND);
-    CHECK(atomic_load(&plan.references) == 1);
+    CHECK(atomic_load(&plan.use.references) == 1);
 }
 
 static void full_ring_is_waited_for(void)
@@ -255,7 +255,7 @@ static void full_ring_is_waited_for(void)
     write_index = SLOTS; /* every slot is taken: ours is free when the first has been */
     for (size_t i = 0; i < SLOTS; i++)
         ring[i].barrier.header = RL_AQL_INVALID;
-    CHECK(ride() == RL_RIDE_DONE);
+    CHECK(inject() == RL_INJECT_DONE);
     CHECK(waited > 0 && read_index >= 1);
     CHECK(adds == 1 && rung[1] == SLOTS && (ring[0].barrier.header & 0xff) == RL_AQL_VENDOR);
 }
@@ -263,7 +263,7 @@ static void full_ring_is_waited_for(void)
 static void record_of_several_slots_is_native(void)
 {
     slots_of_record = 2;
-    CHECK(ride() == RL_RIDE_WAITS);
+    CHECK(inject() == RL_INJECT_WAITS);
 }
 
 static void kernels_that_see_their_queue_run_in_it_alone(void)
@@ -271,21 +271,21 @@ static void kernels_that_see_their_queue_run_in_it_alone(void)
     static const hsa_queue_t other = { .size = SLOTS };
 
     plan.only_queue = &other;
-    CHECK(ride() == RL_RIDE_QUEUE);
+    CHECK(inject() == RL_INJECT_QUEUE);
     CHECK(ring[0].barrier.header == RL_AQL_BARRIER_AND && rung[1] == 0);
     plan.only_queue = &queue;
-    CHECK(ride() == RL_RIDE_DONE);
+    CHECK(inject() == RL_INJECT_DONE);
 }
 
 static void replays_that_share_a_fence_word_are_in_one_queue(void)
 {
     plan.exclusive = true;
     atomic_store(&plan.last_queue, 0x1000);
-    atomic_store(&plan.references, 2); /* one replay is still in that queue */
-    CHECK(ride() == RL_RIDE_QUEUE && atomic_load(&plan.references) == 2);
-    atomic_store(&plan.references, 1);
-    CHECK(ride() == RL_RIDE_DONE && atomic_load(&plan.last_queue) == (uintptr_t)&queue);
-    CHECK(ride() == RL_RIDE_DONE);
+    atomic_store(&plan.use.references, 2); /* one replay is still in that queue */
+    CHECK(inject() == RL_INJECT_QUEUE && atomic_load(&plan.use.references) == 2);
+    atomic_store(&plan.use.references, 1);
+    CHECK(inject() == RL_INJECT_DONE && atomic_load(&plan.last_queue) == (uintptr_t)&queue);
+    CHECK(inject() == RL_INJECT_DONE);
 }
 
 static void buffers_are_executable_memory_of_the_nearest_cpu(void)

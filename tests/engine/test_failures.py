@@ -28,7 +28,7 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("failing")
     compiler = os.environ.get("CC", "cc")
     generated = ("native_table.c", "shims_hip.c", "shims_hsa.c")
-    sources = [*sorted((ROOT / "runtime").glob("*.c")), *(ROOT / "generated" / name for name in generated)]
+    sources = [*sorted((ROOT / "runtime").rglob("*.c")), *(ROOT / "generated" / name for name in generated)]
 
     def compiled(source: Path) -> str:
         made = folder / f"{source.stem}.o"

@@ -52,7 +52,7 @@ def checks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     objects = [
         str(path)
         for part in ("runtime", "generated")
-        for path in sorted((BUILD / "obj" / part).glob("*.o"))
+        for path in sorted((BUILD / "obj" / part).rglob("*.o"))
         if path.name not in ("fault.o", "abi_checks.o")
     ]
     source = str(ROOT / "tests" / "engine" / "hazard_checks.c")
@@ -128,13 +128,13 @@ def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
         for listed in re.findall(rf"\*\*{kind}\*\* ([a-z][^*;|`:.]*)", text):
             for name in re.sub(r"\([^)]*\)?", "", listed).split(","):
                 assert name.strip() in known or not name.strip(), f"{kind} {name}"
-    for file, rule in re.findall(r"`(\w+\.[ch]): (\w+)`", text):
+    for file, rule in re.findall(r"`([\w/]+\.[ch]): (\w+)`", text):
         assert re.search(rf"\b{rule}\b", (ROOT / "runtime" / file).read_text()), f"{file}: {rule}"
 
 
 @needs_hip
 def test_every_256th_replay_is_by_hip_where_records_do_not_send(tmp_path: Path) -> None:
-    changed = variant(tmp_path, "gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")])
+    changed = variant(tmp_path, "replay/gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")])
     done = passed("many_launches", library=changed)
     assert (done.launches("native"), done.launches("replayed")) == (1 + 1099 // 256, 1099 - 1099 // 256)
 
@@ -235,7 +235,7 @@ def test_a_first_launch_that_is_not_understood_is_followed_by_another_look(tmp_p
         "    if (first-- == 1)\n"
         '        refuse(seen, RL_REASON_PACKET_UNKNOWN, "once");\n'
     )
-    done = passed("chain", library=variant(tmp_path, "observe.c", [(whole, first + whole)]))
+    done = passed("chain", library=variant(tmp_path, "proof/observe.c", [(whole, first + whole)]))
     assert (done.launches("native"), done.launches("replayed"), done.reasons) == (2, 4, set())
 
 

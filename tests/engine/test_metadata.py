@@ -37,7 +37,7 @@ Layouts = dict[str, list[tuple[int, int]]]
 @pytest.fixture(scope="session")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     made = tmp_path_factory.mktemp("metadata") / "metadata.so"
-    sources = [str(ROOT / "runtime" / name) for name in ("metadata.c", "memory.c")]
+    sources = [str(ROOT / "runtime" / name) for name in ("kernels/metadata.c", "base/memory.c", "base/fork.c")]
     flags = [
         "-std=gnu11",
         "-O1",

@@ -22,7 +22,7 @@ LATE = ("--delay-us", "200:2000")
 RULES: list[tuple[str, str, list[tuple[str, str]], str, dict[str, str]]] = [
     (
         "waits in HIP's barrier are waited for",
-        "ride.c",
+        "replay/inject.c",
         [
             (
                 "    return signals < 0 || slot.count != 1;",
@@ -38,7 +38,7 @@ RULES: list[tuple[str, str, list[tuple[str, str]], str, dict[str, str]]] = [
     ),
     (
         "the last reservation is the stream's own",
-        "ride.c",
+        "replay/inject.c",
         [
             (
                 "    if (slot.open)\n        pass_through();\n    slot.index",
@@ -50,11 +50,11 @@ RULES: list[tuple[str, str, list[tuple[str, str]], str, dict[str, str]]] = [
     ),
     (
         "a slot is given up before HIP waits on the CPU",
-        "ride.c",
+        "replay/inject.c",
         [
             (
-                "void rl_ride_before_wait(void)\n{\n    if (slot.open)",
-                "void rl_ride_before_wait(void)\n{\n    if (!slot.hsa)",
+                "void rl_inject_before_wait(void)\n{\n    if (slot.open)",
+                "void rl_inject_before_wait(void)\n{\n    if (!slot.hsa)",
             ),
         ],
         "null_stream",
@@ -62,7 +62,7 @@ RULES: list[tuple[str, str, list[tuple[str, str]], str, dict[str, str]]] = [
     ),
     (
         "a changed exec is observed again",
-        "launch.c",
+        "replay/launch.c",
         [
             (
                 "    if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)\n"
@@ -74,11 +74,11 @@ RULES: list[tuple[str, str, list[tuple[str, str]], str, dict[str, str]]] = [
         {},
     ),
     (
-        "a destroyed stream has no lane",
-        "lane.c",
+        "a destroyed stream has no state",
+        "replay/stream_state.c",
         [
             (
-                "    if (named(stream, false))\n        rl_side_table_erase(RL_LANE, stream);",
+                "    if (named(stream, false))\n        rl_side_table_erase(RL_STREAM_STATE, stream);",
                 "    (void)stream;",
             ),
         ],
@@ -87,7 +87,7 @@ RULES: list[tuple[str, str, list[tuple[str, str]], str, dict[str, str]]] = [
     ),
     (
         "arguments are copied",
-        "plan.c",
+        "replay/plan.c",
         [
             (
                 "        memcpy(arguments, draft->seen->bytes + seen->arguments, size);",
@@ -99,7 +99,7 @@ RULES: list[tuple[str, str, list[tuple[str, str]], str, dict[str, str]]] = [
     ),
     (
         "levels are those of the graph",
-        "prove.c",
+        "proof/prove.c",
         [
             (
                 "            prover->proof->levels[i] = level[prover->proof->nodes[i]]++;",
@@ -117,7 +117,7 @@ def variant(folder: Path, file: str, changes: list[tuple[str, str]]) -> Path:
     for old, new in changes:
         assert text.count(old) == 1, f"{file} has not this line once: {old}"
         text = text.replace(old, new)
-    source, made = folder / file, folder / "libredline.so"
+    source, made = folder / Path(file).name, folder / "libredline.so"
     source.write_text(text)
     subprocess.run(
         [CC, *FLAGS, "-w", "-c", str(source), "-o", str(folder / "changed.o")], check=True, timeout=60
@@ -125,7 +125,7 @@ def variant(folder: Path, file: str, changes: list[tuple[str, str]]) -> Path:
     objects = [
         str(path)
         for part in ("runtime", "generated")
-        for path in sorted((BUILD / "obj" / part).glob("*.o"))
+        for path in sorted((BUILD / "obj" / part).rglob("*.o"))
         if path.name not in (f"{source.stem}.o", "fault.o")
     ]
     link = ["-shared", "-Wl,-soname,libredline.so", f"-Wl,--version-script={ROOT}/generated/redline.map"]
@@ -152,14 +152,14 @@ def test_rule_is_needed(
 
 
 def test_variant_without_a_change_is_right(tmp_path: Path) -> None:
-    library = variant(tmp_path, "ride.c", [("MOST_TRIES = 3,", "MOST_TRIES = 3,")])
+    library = variant(tmp_path, "replay/inject.c", [("MOST_TRIES = 3,", "MOST_TRIES = 3,")])
     assert passed("copy_launch_copy", *LATE, library=library).launches("replayed") == 9
 
 
 def test_nodes_that_cannot_be_told_apart_run_one_after_the_other(tmp_path: Path) -> None:
     """Without argument layouts the branches of the fan-out look the same: HIP's order of submission is kept."""
     change = ("    return layout->known;", "    layout->known = false;\n    return false;")
-    library = variant(tmp_path, "code.c", [change])
+    library = variant(tmp_path, "kernels/code.c", [change])
     done = passed("fan_out", *LATE, library=library, trace=True)
     assert done.launches("replayed") == 3
     assert "\n".join(done.buffers[0]["pm4"]).count("EVENT_WRITE") == 74
@@ -175,7 +175,7 @@ def test_a_replay_is_started_by_our_own_ring(tmp_path: Path, ours: bool) -> None
         "    slot.hsa->hsa_signal_store_screlease("
         "slot.queue->doorbell_signal, (hsa_signal_value_t)slot.index);\n"
     )
-    library = variant(tmp_path, "ride.c", [(valid + ring, later + valid + (ring if ours else ""))])
+    library = variant(tmp_path, "replay/inject.c", [(valid + ring, later + valid + (ring if ours else ""))])
     if not ours:
         with pytest.raises(subprocess.TimeoutExpired):
             run(program, settings=FIXTURES, library=library, seconds=5)

@@ -1,4 +1,4 @@
-"""runtime/pm4.c and runtime/lower.c as a shared library, and their functions as Python ones."""
+"""runtime/pm4/pm4.c and runtime/pm4/lower.c as a shared library, and their functions as Python ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from typing import Any
 from cffi import FFI
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [ROOT / "runtime" / name for name in ("pm4.c", "lower.c")]
+SOURCES = [ROOT / "runtime" / name for name in ("pm4/pm4.c", "pm4/lower.c")]
 CC = os.environ.get("CC", "gcc")
-FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-O2", "-g", "-fPIC", "-shared"]
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
+FLAGS = ["-std=gnu11", *WARNINGS, "-O2", "-g", "-fPIC", "-shared", f"-I{ROOT / 'runtime'}"]
 
 TARGETS = (
     *("gfx1010", "gfx1011", "gfx1012"),

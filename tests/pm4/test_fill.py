@@ -42,7 +42,7 @@ def library() -> Any:
     folder = ROOT / "build" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
     output = Path(tempfile.mkdtemp(prefix="fill-", dir=folder)) / "libfill.so"
-    subprocess.run([CC, *FLAGS, str(ROOT / "runtime" / "fill.c"), "-o", str(output)], check=True, timeout=120)
+    subprocess.run([CC, *FLAGS, str(ROOT / "runtime" / "kernels" / "fill.c"), "-o", str(output)], check=True, timeout=120)
     return ffi.dlopen(str(output))
 
 

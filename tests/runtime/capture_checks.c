@@ -34,11 +34,11 @@ static void check_capture(void)
     hipGraphExec_t exec;
 
     GOOD(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-    CHECK(live(RL_STREAM) == 1 && live(RL_GRAPH) == 0);
+    CHECK(live(RL_CAPTURE) == 1 && live(RL_GRAPH) == 0);
     standin_capture_node(stream, hipGraphNodeTypeKernel);
     standin_capture_node(stream, hipGraphNodeTypeMemcpy);
     graph = end(stream);
-    CHECK(live(RL_STREAM) == 0 && live(RL_GRAPH) == 1 && live(RL_NODE) == 0);
+    CHECK(live(RL_CAPTURE) == 0 && live(RL_GRAPH) == 1 && live(RL_NODE) == 0);
     exec = instantiate(graph);
     CHECK(reason_of(exec) == RL_REASON_NONE && live(RL_NODE) == 2);
     CHECK(exec_record(exec)->topology->node_count == 2 && exec_record(exec)->topology->edge_count == 1);
@@ -135,9 +135,9 @@ static void check_forks(void)
     standin_fork(b, a);
     standin_capture_node(a, hipGraphNodeTypeKernel);
     CHECK(hipStreamEndCapture(b, &graph) == hipErrorStreamCaptureUnmatched); /* not the origin */
-    CHECK(hipGetLastError() == hipErrorStreamCaptureUnmatched && live(RL_STREAM) == 1);
+    CHECK(hipGetLastError() == hipErrorStreamCaptureUnmatched && live(RL_CAPTURE) == 1);
     graph = end(a);
-    CHECK(live(RL_STREAM) == 0);
+    CHECK(live(RL_CAPTURE) == 0);
     exec = instantiate(graph);
     CHECK(reason_of(exec) == RL_REASON_NONE);
     CHECK(exec_record(exec)->topology->node_count == 5 && exec_record(exec)->topology->edge_count == 4);
@@ -158,7 +158,7 @@ static void check_failed_ends(void)
             standin_fail("hipStreamEndCapture", 1, 1, status, !goes_on);
             CHECK((int)hipStreamEndCapture(stream, &graph) == status);
             CHECK((int)hipGetLastError() == status);
-            CHECK(live(RL_STREAM) == (goes_on ? 1 : 0));
+            CHECK(live(RL_CAPTURE) == (goes_on ? 1 : 0));
             if (status == 901 || status == 904)
                 CHECK(!graph_record(shown));
             if (goes_on) {
@@ -201,7 +201,7 @@ static void check_stream_reuse(void)
     GOOD(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
     graph = graph_shown(stream);
     GOOD(hipStreamDestroy(stream));
-    CHECK(live(RL_STREAM) == 0 && rl_graph_doubts(graph) & RL_CAPTURE_UNKNOWN);
+    CHECK(live(RL_CAPTURE) == 0 && rl_graph_doubts(graph) & RL_CAPTURE_UNKNOWN);
     again = standin_stream();
     CHECK(again == stream);
     GOOD(hipStreamBeginCapture(again, hipStreamCaptureModeRelaxed));
@@ -234,8 +234,8 @@ static void check_capture_to_graph(void)
     graph = chain(nodes);
     CHECK(hipStreamBeginCaptureToGraph(stream, graph, &foreign, NULL, 1, hipStreamCaptureModeRelaxed) ==
           hipErrorInvalidValue);
-    CHECK(hipGetLastError() == hipErrorInvalidValue && live(RL_STREAM) == 1);
-    CHECK(end(stream) == graph && live(RL_STREAM) == 0 && reason_from(graph) == RL_REASON_NATIVE_FAILED);
+    CHECK(hipGetLastError() == hipErrorInvalidValue && live(RL_CAPTURE) == 1);
+    CHECK(end(stream) == graph && live(RL_CAPTURE) == 0 && reason_from(graph) == RL_REASON_NATIVE_FAILED);
     GOOD(hipGraphDestroy(graph));
     CHECK(tables_empty());
 }
@@ -247,7 +247,7 @@ static void check_second_begin(void)
 
     GOOD(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
     CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed) == hipErrorIllegalState);
-    CHECK(hipGetLastError() == hipErrorIllegalState && live(RL_STREAM) == 1);
+    CHECK(hipGetLastError() == hipErrorIllegalState && live(RL_CAPTURE) == 1);
     standin_capture_node(stream, hipGraphNodeTypeKernel);
     CHECK(reason_from(end(stream)) == RL_REASON_CAPTURE_UNKNOWN);
 }
@@ -287,12 +287,12 @@ static void check_stream_names(void)
         hipStreamDestroy((hipStream_t)names[i]);
         CHECK(standin_arguments("hipStreamDestroy")[0] == names[i]);
     }
-    CHECK(live(RL_STREAM) == 0);
+    CHECK(live(RL_CAPTURE) == 0);
     for (uintptr_t i = 0; i < 4; i++)
         CHECK(!pthread_create(&threads[i], NULL, capture_per_thread, (void *)(i % 2)));
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    CHECK(live(RL_STREAM) == 0 && live(RL_NODE) == 0);
+    CHECK(live(RL_CAPTURE) == 0 && live(RL_NODE) == 0);
 }
 
 /* An end without a begin that was seen: nothing vouches for the graph. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "exported.h"
-#include "records.h"
+#include "records/records.h"
 #include "standin.h"
 
 #define CHECK(condition)                                                             \

@@ -362,7 +362,7 @@ static void check_unloads(void)
 
     GOOD(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
     GOOD(hipModuleUnload(NULL));
-    CHECK(stale(exec) && live(RL_STREAM) == 1);
+    CHECK(stale(exec) && live(RL_CAPTURE) == 1);
     exec = instantiate(chain(nodes));
     GOOD(hipLibraryUnload(NULL));
     CHECK(stale(exec));
@@ -371,7 +371,7 @@ static void check_unloads(void)
     CHECK(stale(exec));
     exec = instantiate(chain(nodes));
     GOOD(hipDeviceReset());
-    CHECK(stale(exec) && live(RL_STREAM) == 0);
+    CHECK(stale(exec) && live(RL_CAPTURE) == 0);
 }
 
 /* C068: the child of a fork has no records and works by itself. */

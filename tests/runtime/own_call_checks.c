@@ -1,8 +1,8 @@
 /* The calls that we make ourselves, those that HIP makes to itself, and callbacks: nobody notices any of
  * them. */
 #include "check.h"
-#include "fault.h"
-#include "native.h"
+#include "base/fault.h"
+#include "native/native.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

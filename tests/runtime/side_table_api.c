@@ -1,5 +1,5 @@
 /* The side table for cffi: its functions exported, and records that carry one number. */
-#include "side_table.h"
+#include "base/side_table.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

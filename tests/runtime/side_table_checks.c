@@ -2,8 +2,8 @@
  * Single behaviours of the side table that need threads, forks or many operations; each is a subcommand.
  * Built with -DRL_FAULT_INJECTION. Prints nothing and exits with 0 when the behaviour holds.
  */
-#include "fault.h"
-#include "side_table.h"
+#include "base/fault.h"
+#include "base/side_table.h"
 
 #include <pthread.h>
 #include <stdio.h>

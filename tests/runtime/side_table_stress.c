@@ -7,7 +7,7 @@
  * whose erase had returned before the look-up began, with or without a hold; a held record stays what it
  * was. At the end the table is empty, every record was retired once, and memory stayed within its bound.
  */
-#include "side_table.h"
+#include "base/side_table.h"
 
 #include <pthread.h>
 #include <stdio.h>

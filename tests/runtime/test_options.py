@@ -26,7 +26,7 @@ class Options:
 
 @pytest.fixture(scope="module")
 def driver(build: Build) -> Path:
-    sources = ["options.c", "log.c", "reasons.c", "report.c", "summary.c", "report_driver.c"]
+    sources = ["report/options.c", "report/log.c", "report/reasons.c", "report/report.c", "report/summary.c", "base/fork.c", "report_driver.c"]
     return build("report_driver", sources)
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 Build = Callable[..., Path]
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ["options.c", "log.c", "reasons.c", "report.c", "summary.c"]
-SENTENCES = dict(re.findall(r'X\((\w+), "(.*)"\)', (ROOT / "runtime" / "reasons.h").read_text()))
+SOURCES = ["report/options.c", "report/log.c", "report/reasons.c", "report/report.c", "report/summary.c", "base/fork.c"]
+SENTENCES = dict(re.findall(r'X\((\w+), "(.*)"\)', (ROOT / "runtime" / "report" / "reasons.h").read_text()))
 REASON = {name: number for number, name in enumerate(SENTENCES)}
 
 
@@ -46,7 +46,7 @@ def report(driver: Path, file: Path, *words: str) -> Any:
 
 def test_the_version_is_the_projects() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert f'#define RL_VERSION "{project}"' in (ROOT / "runtime" / "version.h").read_text()
+    assert f'#define RL_VERSION "{project}"' in (ROOT / "runtime" / "report" / "version.h").read_text()
 
 
 def test_every_reason_has_its_own_plain_sentence() -> None:

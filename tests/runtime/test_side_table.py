@@ -44,7 +44,7 @@ def library(build: Build) -> Any:
     make: Any = FFI  # cffi is untyped
     ffi = make()
     ffi.cdef(CDEF)
-    return ffi.dlopen(str(build("side_table.so", ["side_table.c", "side_table_api.c"])))
+    return ffi.dlopen(str(build("side_table.so", ["base/side_table.c", "base/fork.c", "side_table_api.c"])))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def table(library: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def checks(build: Build) -> Path:
-    sources = ["side_table.c", "fault.c", "side_table_checks.c"]
+    sources = ["base/side_table.c", "base/fork.c", "base/fault.c", "side_table_checks.c"]
     return build("side_table_checks", sources, "-DRL_FAULT_INJECTION")
 
 
@@ -210,7 +210,7 @@ def test_an_undefined_kind_has_no_records(build: Build) -> None:
     make: Any = FFI
     ffi = make()
     ffi.cdef(CDEF)
-    library = ffi.dlopen(str(build("side_table_undefined.so", ["side_table.c", "side_table_api.c"])))
+    library = ffi.dlopen(str(build("side_table_undefined.so", ["base/side_table.c", "base/fork.c", "side_table_api.c"])))
     assert not library.api_insert(GRAPH, 0x1000, 1).record
     assert not library.api_find(GRAPH, 0x1000).record
 
@@ -240,7 +240,7 @@ def test_single_behaviour(checks: Path, check: str, behaviour: str) -> None:
 def test_c044_eight_threads_with_recycled_addresses(sanitized: Build, sanitizer: str) -> None:
     seconds = os.environ.get("STRESS_SECONDS", "2")
     name = f"side_table_stress_{sanitizer.split(',', maxsplit=1)[0]}"
-    program = sanitized(name, ["side_table.c", "side_table_stress.c"], sanitizer)
+    program = sanitized(name, ["base/side_table.c", "base/fork.c", "side_table_stress.c"], sanitizer)
     done = subprocess.run([str(program), seconds], capture_output=True, text=True, timeout=900, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -248,7 +248,7 @@ def test_c044_eight_threads_with_recycled_addresses(sanitized: Build, sanitizer:
 @pytest.mark.parametrize("check", ["rebuild", "fault", "growth"])
 def test_single_behaviour_under_sanitizers(sanitized: Build, check: str) -> None:
     sanitizer = "thread" if check == "rebuild" else "address,undefined"
-    sources = ["side_table.c", "fault.c", "side_table_checks.c"]
+    sources = ["base/side_table.c", "base/fork.c", "base/fault.c", "side_table_checks.c"]
     name = f"side_table_checks_{sanitizer.split(',', maxsplit=1)[0]}"
     program = sanitized(name, sources, sanitizer, "-DRL_FAULT_INJECTION")
     done = subprocess.run([str(program), check], capture_output=True, text=True, timeout=100, check=False)

@@ -38,9 +38,9 @@ class Programs:
         """The runtime's object files, compiled once."""
         if not self._objects:
             generated = ROOT / "generated"
-            sources = sorted((ROOT / "runtime").glob("*.c"))
+            sources = sorted((ROOT / "runtime").rglob("*.c"))
             if "-DRL_FAULT_INJECTION" not in self.flags:
-                sources.remove(ROOT / "runtime" / "fault.c")
+                sources.remove(ROOT / "runtime" / "base" / "fault.c")
             sources += [generated / n for n in ("native_table.c", "shims_hip.c", "shims_hsa.c")]
             commands = []
             for source in sources:

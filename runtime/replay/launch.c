@@ -1,0 +1,429 @@
+/* See launch.h. */
+#include "replay/launch.h"
+
+#include <stdio.h>
+
+#include "replay/gate.h"
+#include "base/memory.h"
+#include "native/native.h"
+#include "report/options.h"
+#include "records/records.h"
+#include "replay/inject.h"
+
+enum {
+    MOST_OBSERVATIONS = 2, /* the first launch may hold work that HIP does only once */
+    MOST_WITH_ERROR = 64,  /* the application may take its time to ask for an error */
+    MOST_MISSES = 16,
+    MOST_WASTED = 4,
+    FLUSH_EVERY = 256,
+    RECLAIM_EVERY = 64,
+};
+
+/* What a launch showed, kept so that a plan with other arguments can be made without another one. */
+struct shown {
+    struct rl_observation seen;
+    struct rl_proof proof;
+    unsigned code; /* code_generation at that time */
+};
+
+/* Of one exec; what is not atomic belongs to whoever has made the exec busy. */
+struct launches {
+    struct rl_plan *plan;
+    struct shown *shown; /* what the plan was made from; NULL: no plan */
+    _Atomic uint32_t reason; /* enum rl_reason: native because of what a launch showed */
+    unsigned observations;   /* without success since the last change */
+    unsigned missed;         /* replays that did not find a place, one after the other */
+    unsigned replays;        /* of all plans since the last observed launch */
+    unsigned wasted;         /* observed launches, one after the other, whose plan was never replayed */
+    bool changed;            /* since the last launch */
+};
+
+/* The record of an exec as it is here. */
+struct launched_exec {
+    struct rl_exec exec;
+    struct launches launches;
+};
+
+struct launch {
+    rl_hipGraphLaunch_fn *native;
+    hipGraphExec_t handle;
+    hipStream_t stream;
+    bool per_thread;
+    const struct rl_hip_table *hip; /* HIP's own functions */
+    const struct rl_hsa_table *hsa;
+    struct rl_exec *exec; /* held, and busy with this launch */
+};
+
+static struct launches *launches_of(struct rl_exec *exec)
+{
+    return &((struct launched_exec *)exec)->launches;
+}
+
+static struct rl_report_exec *report_of(const struct rl_exec *exec)
+{
+    return (struct rl_report_exec *)atomic_load_explicit(&exec->base.note, memory_order_relaxed);
+}
+
+static hipError_t by_hip(const struct launch *launch)
+{
+    hipError_t status;
+
+    rl_report_launch(report_of(launch->exec), false);
+    status = launch->native(launch->handle, launch->stream);
+    if (status != hipSuccess)
+        rl_devices_note_error(status);
+    return status;
+}
+
+static _Atomic unsigned code_generation;
+
+static void forget_shown(struct launches *launches)
+{
+    if (!launches->shown)
+        return;
+    rl_observe_free(&launches->shown->seen);
+    rl_proof_free(&launches->shown->proof);
+    rl_release(launches->shown);
+    launches->shown = NULL;
+}
+
+static void forget_plan(struct launches *launches)
+{
+    forget_shown(launches);
+    if (launches->plan)
+        rl_plan_drop(launches->plan);
+    launches->plan = NULL;
+}
+
+static void stay_native(struct rl_exec *exec, enum rl_reason reason, const char *detail)
+{
+    forget_plan(launches_of(exec));
+    launches_of(exec)->reason = reason;
+    rl_report_exec_reason(report_of(exec), reason, "%s", detail);
+}
+
+/* The plan that the exec has now, for what it was changed to. */
+static bool renew(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+    struct launches *launches = launches_of(exec);
+    struct shown *shown = launches->shown;
+    struct rl_plan *plan;
+    enum rl_reason reason;
+    char detail[RL_SEEN_DETAIL];
+
+    if (!shown || !exec->topology || shown->code != atomic_load(&code_generation) ||
+        atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE ||
+        !rl_prove_again(exec->topology, &shown->seen, &shown->proof))
+        return false;
+    rl_plans_reclaim(launch->hsa); /* gives back memory of an earlier one */
+    plan = rl_plan_make(launches->plan->device, &shown->seen, &shown->proof, &reason, detail);
+    if (!plan)
+        return false;
+    rl_plan_drop(launches->plan);
+    launches->plan = plan;
+    rl_count(RL_COUNT_plans_renewed);
+    return true;
+}
+
+/* Something about the exec has changed since the last launch. */
+static void start_again(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+
+    atomic_fetch_or(&exec->base.marks, RL_CHANGED);
+    atomic_fetch_and(&exec->base.marks, ~(uint32_t)RL_STALE);
+    if (renew(launch))
+        return;
+    launches_of(exec)->changed = true;
+    if (launches_of(exec)->plan)
+        launches_of(exec)->wasted = launches_of(exec)->replays ? 0 : launches_of(exec)->wasted + 1;
+    forget_plan(launches_of(exec));
+    launches_of(exec)->reason = RL_REASON_NONE;
+    launches_of(exec)->observations = launches_of(exec)->missed = 0;
+    rl_report_exec_reason(report_of(exec), atomic_load_explicit(&exec->reason, memory_order_relaxed), NULL);
+}
+
+/* ---- fresh ---- */
+
+static struct rl_plan *plan_from(const struct launch *launch, struct shown *shown, enum rl_reason *reason,
+                                 char detail[RL_SEEN_DETAIL])
+{
+    struct rl_observation *seen = &shown->seen;
+    struct rl_stream_state *state = rl_stream_state_make(launch->hip, launch->stream, launch->per_thread);
+    struct rl_device *device;
+    struct rl_plan *plan = NULL;
+
+    if (!rl_prove(launch->hip, launch->exec->topology, seen, &shown->proof)) {
+        *reason = seen->reason;
+        snprintf(detail, RL_SEEN_DETAIL, "%s", seen->detail);
+        return NULL;
+    }
+    device = state ? rl_device_find(launch->hsa, seen->agent, state->ordinal) : NULL;
+    if (!device) {
+        *reason = RL_REASON_OUT_OF_MEMORY;
+        snprintf(detail, RL_SEEN_DETAIL, "for the device or the stream");
+    } else if (device->reason != RL_REASON_NONE) {
+        *reason = device->reason;
+        snprintf(detail, RL_SEEN_DETAIL, "%s", device->detail);
+    } else {
+        plan = rl_plan_make(device, seen, &shown->proof, reason, detail);
+    }
+    return plan;
+}
+
+static hipError_t observe(const struct launch *launch)
+{
+    struct launches *launches = launches_of(launch->exec);
+    struct shown *shown = rl_allocate(1, sizeof(*shown));
+    enum rl_reason reason = RL_REASON_NONE;
+    char detail[RL_SEEN_DETAIL] = "";
+    hipError_t status;
+
+    if (!shown)
+        return by_hip(launch);
+    launches->shown = shown;
+    shown->code = atomic_load(&code_generation);
+    rl_observe_begin(&shown->seen, launch->hsa);
+    status = by_hip(launch);
+    rl_observe_end(&shown->seen);
+    if (status == hipSuccess) {
+        launches->plan = plan_from(launch, shown, &reason, detail);
+        launches->observations++;
+        launches->replays = 0;
+        if (launches->plan)
+            rl_report_exec_reason(report_of(launch->exec), RL_REASON_NONE, NULL);
+        else if (launches->observations >=
+                 (reason == RL_REASON_PENDING_ERROR ? MOST_WITH_ERROR : MOST_OBSERVATIONS))
+            stay_native(launch->exec, reason, detail);
+    }
+    if (!launches->plan)
+        forget_shown(launches);
+    return status;
+}
+
+/* Whether this launch may be observed; a lasting reason against it is kept. */
+static bool observable(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+    const char *detail = "";
+    enum rl_reason reason;
+
+    if (launches_of(exec)->changed && launches_of(exec)->wasted >= MOST_WASTED) {
+        launches_of(exec)->changed = false; /* an exec that changes before each launch is not worth it */
+        return false;
+    }
+    launches_of(exec)->changed = false;
+    if (!launch->hsa || launches_of(exec)->reason != RL_REASON_NONE || atomic_load(&rl_captures_open) ||
+        atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE || !exec->topology)
+        return false;
+    reason = rl_gate(launch->hip, &detail);
+    if (reason == RL_REASON_NONE && exec->topology->node_count < rl_options()->min_nodes)
+        reason = RL_REASON_TOO_SMALL;
+    if (reason != RL_REASON_NONE)
+        stay_native(exec, reason, detail);
+    return reason == RL_REASON_NONE;
+}
+
+/* ---- replaying ---- */
+
+static bool missed(const struct launch *launch, enum rl_injection result)
+{
+    struct rl_exec *exec = launch->exec;
+
+    if (result == RL_INJECT_FAILED) /* what our record left for the application to ask about is not its own */
+        (void)launch->hip->hipGetLastError();
+    if (result == RL_INJECT_QUEUE || result == RL_INJECT_FULL)
+        rl_devices_reap(launch->hsa);
+    rl_count(RL_COUNT_replays_without_place);
+    if (result != RL_INJECT_FULL && ++launches_of(exec)->missed >= MOST_MISSES)
+        stay_native(exec, RL_REASON_NOT_CARRIED, "");
+    return false;
+}
+
+static bool replay(const struct launch *launch)
+{
+    struct launches *launches = launches_of(launch->exec);
+    struct rl_plan *plan = launches->plan;
+    struct rl_stream_state *state = rl_stream_state_find(launch->hip, launch->stream, launch->per_thread);
+    hipStream_t stream =
+        launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
+    enum rl_injection result;
+    uint32_t turn;
+
+    if (atomic_load_explicit(&plan->device->failed, memory_order_relaxed)) {
+        stay_native(launch->exec, RL_REASON_DEVICE_FAILED, "");
+        return false;
+    }
+    if (!state || state->ordinal != plan->device->ordinal || atomic_load(&rl_captures_open)) {
+        rl_count(RL_COUNT_launches_in_other_streams);
+        return false;
+    }
+    turn = atomic_fetch_add_explicit(&state->launches, 1, memory_order_relaxed) + 1;
+    if (turn % FLUSH_EVERY == 0 && rl_gate_must_flush(launch->hip))
+        return false;
+    result = rl_inject(launch->hip, launch->hsa, plan, state, stream);
+    if (result != RL_INJECT_DONE)
+        return missed(launch, result);
+    launches->missed = 0;
+    if (++launches->replays % RECLAIM_EVERY == 0)
+        rl_plans_reclaim(launch->hsa);
+    rl_report_launch(report_of(launch->exec), true);
+    return true;
+}
+
+/* The plan stays; HIP launches, and a stream that was not known is known afterwards. */
+static hipError_t instead(const struct launch *launch)
+{
+    hipError_t status = by_hip(launch);
+
+    rl_plans_reclaim(launch->hsa);
+    if (status == hipSuccess && !atomic_load(&rl_captures_open))
+        rl_stream_state_make(launch->hip, launch->stream, launch->per_thread);
+    return status;
+}
+
+static hipError_t launch_held(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+
+    if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)
+        start_again(launch);
+    if (launches_of(exec)->plan) {
+        if (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE)
+            return replay(launch) ? hipSuccess : instead(launch);
+        forget_plan(launches_of(exec));
+    }
+    return observable(launch) ? observe(launch) : by_hip(launch);
+}
+
+static hipError_t launch_unknown(const struct launch *launch)
+{
+    if (rl_plans_await(launch->handle)) /* destroyed: HIP's own answer to that */
+        return launch->native(NULL, launch->stream);
+    rl_count(RL_COUNT_launches_without_record);
+    return launch->native(launch->handle, launch->stream);
+}
+
+/* Seen without a hold: a record that ended meanwhile was native too, or the application launches what it
+ * destroys. */
+static struct rl_report_exec *report_if_native(struct rl_ref ref)
+{
+    struct rl_exec *exec = (struct rl_exec *)ref.record;
+
+    if (!exec || atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE ||
+        (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE &&
+         atomic_load_explicit(&launches_of(exec)->reason, memory_order_relaxed) == RL_REASON_NONE))
+        return NULL;
+    return report_of(exec);
+}
+
+hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle, hipStream_t stream, bool per_thread)
+{
+    struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
+    const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
+    struct launch launch = { native, handle, stream, per_thread, hip ? rl_hip_own(hip) : NULL,
+                             atomic_load_explicit(&rl_hsa_current, memory_order_acquire), NULL };
+    struct rl_report_exec *report = report_if_native(ref);
+    hipError_t status;
+
+    if (report) {
+        rl_report_launch(report, false);
+        return native(handle, stream);
+    }
+    if (!hip || !rl_ref_hold(ref))
+        return launch_unknown(&launch);
+    launch.exec = (struct rl_exec *)ref.record;
+    if (atomic_exchange_explicit(&launch.exec->busy, true, memory_order_acquire)) {
+        status = by_hip(&launch);
+    } else {
+        status = launch_held(&launch);
+        atomic_store_explicit(&launch.exec->busy, false, memory_order_release);
+    }
+    rl_record_drop(ref.record);
+    return status;
+}
+
+/* ---- the end ---- */
+
+static struct rl_plan *take_plan(hipGraphExec_t handle)
+{
+    struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
+    struct rl_exec *exec;
+    struct rl_plan *plan = NULL;
+
+    if (!rl_ref_hold(ref))
+        return NULL;
+    exec = (struct rl_exec *)ref.record;
+    if (!atomic_exchange_explicit(&exec->busy, true, memory_order_acquire)) {
+        struct launches *launches = launches_of(exec);
+
+        plan = launches->plan;
+        launches->plan = NULL;
+        forget_shown(launches);
+    }
+    if (rl_side_table_erase(RL_EXEC, handle))
+        rl_count(RL_COUNT_execs_destroyed);
+    rl_record_drop(ref.record);
+    return plan;
+}
+
+void rl_launches_ask_for_errors(void)
+{
+    const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
+
+    if (hip && rl_hip_own(hip)->hipPeekAtLastError)
+        rl_devices_note_error(rl_hip_own(hip)->hipPeekAtLastError());
+}
+
+/* HIP's answer to a destroy is then the error. */
+static bool has_failed(const struct rl_device *device)
+{
+    rl_launches_ask_for_errors();
+    return atomic_load_explicit(&device->failed, memory_order_relaxed);
+}
+
+hipError_t rl_launch_destroy(rl_hipGraphExecDestroy_fn *native, hipGraphExec_t handle)
+{
+    const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
+    struct rl_plan *plan;
+
+    if (rl_plans_await(handle)) /* destroyed already */
+        return native(NULL);
+    plan = take_plan(handle);
+    if (hsa)
+        rl_plans_reclaim(hsa);
+    if (!plan)
+        return native(handle);
+    rl_devices_reap(hsa);
+    if (atomic_load_explicit(&plan->use.references, memory_order_acquire) > 1 && !has_failed(plan->device) &&
+        rl_plan_destroy_after(plan, native, handle))
+        return hipSuccess;
+    rl_plan_drop(plan);
+    return native(handle);
+}
+
+static void retire(struct rl_record *record)
+{
+    struct rl_exec *exec = (struct rl_exec *)record;
+
+    forget_plan(launches_of(exec));
+    rl_topology_free(exec->topology);
+}
+
+bool rl_launches_define(void)
+{
+    return rl_side_table_define(RL_EXEC, sizeof(struct launched_exec), retire);
+}
+
+void rl_launches_drain(void)
+{
+    const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
+
+    atomic_fetch_add(&code_generation, 1);
+    if (hsa) {
+        rl_devices_wait(hsa);
+        rl_plans_reclaim(hsa);
+    }
+    rl_code_forget();
+}
