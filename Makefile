@@ -1,12 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 # make            build build/libredline.so from the committed generated/ (needs only a C compiler)
 # make demo       build, then replay HIP graphs under the preload on the software GPU
 # make test       build, fetch what is missing, run every test
 # make check      what a review expects: generated files up to date, linters, C warnings under gcc and clang
 # make generate   regenerate from the ROCm found (see README)
 # make rocm       fetch real HIP headers and libraries into build/rocm
+# make format     lay out C and Python files as `make check` wants them
+#
+# V=1 shows the commands.
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
+ifndef V
+.SILENT:
+endif
+# $(call say_once,WORD,TEXT) in a recipe: what the next steps do, before the first of them.
+say_once = $(if $(said_$(1)),,$(eval said_$(1) := yes)$(info $(2)))
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,7 +32,7 @@ LIBRARY_LDFLAGS := -shared -Wl,-soname,libredline.so -Wl,-z,now -Wl,-z,relro -Wl
 SOURCES := $(filter-out runtime/base/fault.c,$(wildcard runtime/*.c runtime/*/*.c)) generated/native_table.c generated/shims_hip.c generated/shims_hsa.c
 OBJECTS := $(patsubst %.c,build/obj/%.o,$(SOURCES) generated/abi_checks.c)
 
-.PHONY: build demo test stress bench check current generate rocm clean lint warnings
+.PHONY: build demo test stress bench check current generate rocm clean lint format warnings
 
 # A ROCm newer than generated/ was made from is named in one line; without .venv there is nobody to ask.
 build: build/libredline.so
@@ -36,6 +45,7 @@ build/libredline.so: $(OBJECTS) generated/redline.map
 	@mv $@.new $@
 
 build/obj/%.o: %.c Makefile
+	$(call say_once,library,Compiling build/libredline.so)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LIBRARY_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -94,6 +104,11 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	tools/form $(BIN)/clang-format
+
+format: $(READY)
+	$(BIN)/ruff format .
+	tools/form $(BIN)/clang-format --write
 
 # Every C file under both compilers; clang is the system's or the one that `redline-codegen rocm --toolchain` fetches.
 warnings: real

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the benchmarks and prints what each thing costs, as a ratio to its floor.
 
 A C benchmark prints lines of `name, value, floor, limit` with tabs between them (limit 0: none is set). It is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time of `redline-codegen diff` of 6.4.3 and 7.2.4, from snapshots and from headers, beside its floor and its limit.
 
 The floor is the work that cannot be left out: a Python process that reads both snapshots and composes the policy, or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time of `redline-codegen generate` and `check` beside the floor of the work that cannot be left out.
 
 The floor is one Python process that starts, preprocesses and parses the HIP header, reads the library's symbols,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CPU time that one launch costs the calling thread, in ns: replayed through this library, native (HIP's own
  * function, past the preload), and a bare record of an event like the one that carries replays. One graph of
@@ -61,8 +62,8 @@ int main(int argc, char **argv)
     hipFunction_t mul_add = app_kernel("mul_add");
     uint32_t *data = device_words(app.n), three = 3;
     hipStream_t stream = new_stream();
-    launch_function *native =
-        (launch_function *)dlsym(dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD), "hipGraphLaunch");
+    launch_function *native = (launch_function *)dlsym(dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD),
+                                                       "hipGraphLaunch");
 
     if (!native || native == hipGraphLaunch)
         FAIL("got no native hipGraphLaunch beside the preloaded one");

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPU time of the launching thread for one launch: replayed beside native, on the software GPU.
 
 Limits are those of the project: native itself at 16 nodes, a fifth at 1,024, a fifteenth at 4,096, and at most 1 us

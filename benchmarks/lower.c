@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lowering: dwords a node beside those of an encoder that elides nothing (each dispatch with all its registers,
  * a fence before each that depends on another), and the time of levels, plan and emit beside what the engine

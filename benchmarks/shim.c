@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a shim adds to a call of HIP, in nanoseconds: over a libamdhip64 whose functions return at once, called directly and
  * through the preloaded library. Prints "name, added, allowed, limit of their ratio". See bench.py.
@@ -63,8 +64,10 @@ int main(void)
 
     if (hipGraphCreate(&graph, 0) || hipGraphInstantiate(&exec, graph, NULL, NULL, 0) || !exec)
         return 1;
-    compare("launch of a native exec, ns over the direct call", "hipGraphLaunch", (call *)(void *)hipGraphLaunch, exec, 1);
-    compare("launch of an exec without a record", "hipGraphLaunch", (call *)(void *)hipGraphLaunch, &graph, 0);
+    compare("launch of a native exec, ns over the direct call", "hipGraphLaunch",
+            (call *)(void *)hipGraphLaunch, exec, 1);
+    compare("launch of an exec without a record", "hipGraphLaunch", (call *)(void *)hipGraphLaunch, &graph,
+            0);
     compare("change of an exec that is stale already", "hipGraphExecEventRecordNodeSetEvent",
             (call *)(void *)hipGraphExecEventRecordNodeSetEvent, exec, 1);
     return 0;

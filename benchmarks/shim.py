@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a shim adds to a call: over a libamdhip64 whose functions return at once. Exit code 1 when it is too much."""
 
 from __future__ import annotations

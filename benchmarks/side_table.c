@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cost of a side-table look-up against its floor: a lock-free probe of one array with the same hash and no
  * versions, generations or growth, inlined into the loop. One line each: name, value, floor, limit of the
@@ -5,8 +6,8 @@
  *
  * Each figure is the smallest of many short passes, so that other work on the machine does not show.
  */
-#include "base/fork.c"
 #include "base/side_table.c"
+#include "base/fork.c"
 
 #include "report/report.h"
 

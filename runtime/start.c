@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The top of the library: what has to be there before the first shim does more than to call HIP. native/ calls
  * down into nothing above itself, but for these two.

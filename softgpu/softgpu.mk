@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Software GPU: the model library for ROCr, the library preloaded below HIP, the topology folders, the applications.
 # Included by the top Makefile; BUILD is its build folder.
 
@@ -28,6 +29,7 @@ $(SOFTGPU_BUILD)/libsoftgpu_preload.so: $(SOFTGPU_PRELOAD_OBJECTS)
 	@mv $@.new $@
 
 $(SOFTGPU_BUILD)/obj/%.o: softgpu/%.c
+	$(call say_once,softgpu,Compiling the software GPU)
 	@mkdir -p $(@D)
 	$(SOFTGPU_CC) $(SOFTGPU_FLAGS) -c -o $@ $<
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a folder shaped like the KFD sysfs topology: one CPU node and any number of GPUs of one target.
 
 ROCr reads it through HSA_MODEL_TOPOLOGY. The property names are those of the kernel's kfd_topology.c; what ROCr needs

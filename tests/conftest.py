@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every test folder shares: where the project is, and which real releases `make rocm` got."""
 
 from __future__ import annotations

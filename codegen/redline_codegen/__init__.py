@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generator of libredline.so's shims: header -> model -> policy -> emitted files."""

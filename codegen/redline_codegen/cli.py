@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """redline-codegen: from hip_runtime_api.h and policies.yaml to the committed files of libredline.so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system's C compiler as a source of facts: preprocessed text, and the values of constant expressions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages from any suite of the Debian archive, without touching the system's apt.
 
 The archive and its keys are those of the machine's own apt set-up; lists, cache and status are private to one

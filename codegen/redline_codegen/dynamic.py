@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a shared object asks of the system: the libraries it needs and the newest glibc version node."""
 
 from __future__ import annotations

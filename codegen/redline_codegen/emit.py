@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns the model and the policy into files: one short function a file, each with one template."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one exception that a user is meant to see."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the generator knows about one entry point, and counts over all of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads C headers into the model: the compiler preprocesses, pycparser parses, the compiler measures."""
 
 from __future__ import annotations

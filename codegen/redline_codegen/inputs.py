@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the headers and libraries to read, in a fixed order, and says which was used."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The typed model of one release's API: what every other module of the generator reads.
 
 Types are C text without a name (`hipGraphNode_t *`, `void (*)(void *)`, `char [256]`); `declare` adds one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`redline-codegen pm4 dump`: indirect buffers as readable text, by the decoder of runtime/pm4/pm4.c."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads and validates policies.yaml: the class of every entry point, and why.
 
 Loading checks the file's own shape; `check_policy` checks it against an API. Both name the line.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`redline-codegen rocm`: real HIP headers and libraries from Debian's suites, all below one build folder.
 
     <root>/<release>/{include/{hip,hsa},lib,.info/version}   one folder per HIP release

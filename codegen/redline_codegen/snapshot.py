@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A release's API as committed JSON: sorted, one fact a line, with a schema and its version.
 
 `to_text` and `from_text` are inverse, so that generating from a snapshot and from the header it was made of

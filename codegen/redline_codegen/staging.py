@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Folders that appear whole or not at all, each with a manifest that says what it is made of."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the fetched HIP libraries need besides the system: AMD's code-object manager, and a private glibc set.
 
     <root>/comgr/lib   libamd_comgr.so and LLVM

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the exported functions and version nodes of a real shared library with pyelftools."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A private clang and lld from Debian: a second host compiler for `make check`, and amdgcn's compiler.
 
 `<folder>/bin/clang` and `ld.lld` are wrappers that find the libraries beside them. Host programs use the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HIP headers of releases that Debian never carried, out of wheels on the Python package index."""
 
 from __future__ import annotations

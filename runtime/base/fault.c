@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See fault.h. Compiled only into builds with -DRL_FAULT_INJECTION. */
 #include "base/fault.h"
 

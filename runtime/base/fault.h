@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Injected failures: tests build the runtime with -DRL_FAULT_INJECTION and choose which calls of a site fail.
  * Without the flag rl_fault() is the constant false and nothing of this is linked.

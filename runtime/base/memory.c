@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * See memory.h. Blocks are powers of two, cut from chunks that are never given back and kept in a list for
  * each size; larger ones are mappings of their own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of our own, from pages of our own: the application's heap looks the same with and without us. HIP's
  * objects come from that heap, so an address that comes back comes back all the same; an allocator that the

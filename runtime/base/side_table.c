@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Side table: (kind, native handle) -> record.
  *
@@ -71,11 +72,11 @@
 
 enum {
     CACHE_LINE = 64,
-    SMALLEST = 256,       /* slots: one page */
-    MOVES_PER_CALL = 16,  /* a new array starts at most 1/5 full and is left at 3/8: the move ends before */
-    WIPES_PER_CALL = 32,  /* and so does the wiping of the array left behind */
+    SMALLEST = 256,      /* slots: one page */
+    MOVES_PER_CALL = 16, /* a new array starts at most 1/5 full and is left at 3/8: the move ends before */
+    WIPES_PER_CALL = 32, /* and so does the wiping of the array left behind */
     CHUNK_BYTES = 64 << 10,
-    CHUNK_RECORDS = 16,   /* at least, whatever their size */
+    CHUNK_RECORDS = 16, /* at least, whatever their size */
 };
 
 #define GENERATION_LAST RL_GENERATION_MASK
@@ -87,11 +88,11 @@ struct table {
     alignas(CACHE_LINE) pthread_mutex_t lock; /* guards the rest, and all stores to what is shared */
     unsigned array_count;
     size_t live;
-    size_t used;         /* slots of the current array that have a handle */
-    size_t moved;        /* slots of the array being left that are done */
-    unsigned spare;      /* the array left last, wiped or being wiped; 0: none */
-    size_t spare_wiped;  /* slots of it that are done */
-    size_t record_size;  /* 0: kind not defined */
+    size_t used;        /* slots of the current array that have a handle */
+    size_t moved;       /* slots of the array being left that are done */
+    unsigned spare;     /* the array left last, wiped or being wiped; 0: none */
+    size_t spare_wiped; /* slots of it that are done */
+    size_t record_size; /* 0: kind not defined */
     void (*retire)(struct rl_record *record);
     struct rl_record *free_records;
     char *fresh, *fresh_end; /* records of the newest chunk that were never taken */
@@ -101,21 +102,16 @@ struct table {
 /* Array 0 of each table is always empty and never written: the state before the first insert. */
 static struct rl_slot nothing[2];
 struct rl_side_table_view rl_side_table_views[RL_KIND_COUNT] = {
-    [RL_GRAPH].arrays = { { nothing, 1, 63 } },
-    [RL_NODE].arrays = { { nothing, 1, 63 } },
-    [RL_EXEC].arrays = { { nothing, 1, 63 } },
-    [RL_CAPTURE].arrays = { { nothing, 1, 63 } },
+    [RL_GRAPH].arrays = { { nothing, 1, 63 } },        [RL_NODE].arrays = { { nothing, 1, 63 } },
+    [RL_EXEC].arrays = { { nothing, 1, 63 } },         [RL_CAPTURE].arrays = { { nothing, 1, 63 } },
     [RL_STREAM_STATE].arrays = { { nothing, 1, 63 } },
 };
 
-#define UNUSED_TABLE(kind) \
+#define UNUSED_TABLE(kind)                                                                                   \
     [kind] = { .shared = &rl_side_table_views[kind], .lock = PTHREAD_MUTEX_INITIALIZER, .array_count = 1 }
 static struct table tables[] = {
-    UNUSED_TABLE(RL_GRAPH),
-    UNUSED_TABLE(RL_NODE),
-    UNUSED_TABLE(RL_EXEC),
-    UNUSED_TABLE(RL_CAPTURE),
-    UNUSED_TABLE(RL_STREAM_STATE),
+    UNUSED_TABLE(RL_GRAPH),   UNUSED_TABLE(RL_NODE),         UNUSED_TABLE(RL_EXEC),
+    UNUSED_TABLE(RL_CAPTURE), UNUSED_TABLE(RL_STREAM_STATE),
 };
 
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == RL_KIND_COUNT, "every kind is above");

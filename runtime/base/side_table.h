@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Side table: what we know about a HIP handle, found by the handle's own address. side_table.c opens with the
  * contract of each operation: threads, memory ordering, failure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The look-up itself, inline: a hit is one probe between two loads of the view. Included by side_table.h; the
  * layout and its rules are explained at the head of side_table.c, its only other user.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures: from the begin until the end, what is known stands in a record of the stream on which the capture
  * was begun; streams that fork and join have none. It names the captured graph as soon as anybody has seen
@@ -25,7 +26,6 @@ static const void *key_of(hipStream_t stream, bool per_thread)
         return (const void *)pthread_self();
     return stream && stream != (hipStream_t)1 ? (const void *)stream : &legacy;
 }
-
 
 static bool watched(const void *caller)
 {
@@ -94,15 +94,13 @@ static hipError_t begun(hipError_t status, const void *caller, const void *key)
     return status;
 }
 
-hipError_t rl_stream_begin_capture(rl_hipStreamBeginCapture_fn *native,
-                                   const void *caller,
+hipError_t rl_stream_begin_capture(rl_hipStreamBeginCapture_fn *native, const void *caller,
                                    hipStream_t stream, hipStreamCaptureMode mode)
 {
     return begun(native(stream, mode), caller, key_of(stream, false));
 }
 
-hipError_t rl_stream_begin_capture_spt(rl_hipStreamBeginCapture_spt_fn *native,
-                                       const void *caller,
+hipError_t rl_stream_begin_capture_spt(rl_hipStreamBeginCapture_spt_fn *native, const void *caller,
                                        hipStream_t stream, hipStreamCaptureMode mode)
 {
     return begun(native(stream, mode), caller, key_of(stream, true));
@@ -110,8 +108,8 @@ hipError_t rl_stream_begin_capture_spt(rl_hipStreamBeginCapture_spt_fn *native,
 
 /* A call that fails over its dependencies has begun the capture all the same; one that fails because a
  * capture is open leaves that one open. */
-hipError_t rl_stream_begin_capture_to_graph(rl_hipStreamBeginCaptureToGraph_fn *native,
-                                            const void *caller, hipStream_t stream, hipGraph_t graph,
+hipError_t rl_stream_begin_capture_to_graph(rl_hipStreamBeginCaptureToGraph_fn *native, const void *caller,
+                                            hipStream_t stream, hipGraph_t graph,
                                             const hipGraphNode_t *dependencies,
                                             const hipGraphEdgeData *dependencyData, size_t numDependencies,
                                             hipStreamCaptureMode mode)
@@ -190,8 +188,8 @@ static hipError_t ended(hipError_t status, const void *caller, const void *key, 
     return status;
 }
 
-hipError_t rl_stream_end_capture(rl_hipStreamEndCapture_fn *native, const void *caller,
-                                 hipStream_t stream, hipGraph_t *pGraph)
+hipError_t rl_stream_end_capture(rl_hipStreamEndCapture_fn *native, const void *caller, hipStream_t stream,
+                                 hipGraph_t *pGraph)
 {
     return ended(native(stream, pGraph), caller, key_of(stream, false), pGraph);
 }
@@ -234,30 +232,30 @@ static hipError_t informed(hipError_t status, const void *caller, const void *ke
     return status;
 }
 
-hipError_t rl_stream_get_capture_info_v2(rl_hipStreamGetCaptureInfo_v2_fn *native, const void *caller, hipStream_t stream,
-                                         hipStreamCaptureStatus *captureStatus_out,
-                                                 unsigned long long *id_out,
-                                         hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out,
-                                         size_t *numDependencies_out)
+hipError_t rl_stream_get_capture_info_v2(rl_hipStreamGetCaptureInfo_v2_fn *native, const void *caller,
+                                         hipStream_t stream, hipStreamCaptureStatus *captureStatus_out,
+                                         unsigned long long *id_out, hipGraph_t *graph_out,
+                                         const hipGraphNode_t **dependencies_out, size_t *numDependencies_out)
 {
-    return informed(native(stream, captureStatus_out, id_out, graph_out, dependencies_out,
-                           numDependencies_out),
-                    caller, key_of(stream, false), captureStatus_out, graph_out);
+    return informed(
+        native(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out), caller,
+        key_of(stream, false), captureStatus_out, graph_out);
 }
 
-hipError_t rl_stream_get_capture_info_v2_spt(rl_hipStreamGetCaptureInfo_v2_spt_fn *native, const void *caller, hipStream_t stream,
-                                             hipStreamCaptureStatus *captureStatus_out,
-                                                     unsigned long long *id_out,
-                                             hipGraph_t *graph_out, const hipGraphNode_t **dependencies_out,
+hipError_t rl_stream_get_capture_info_v2_spt(rl_hipStreamGetCaptureInfo_v2_spt_fn *native, const void *caller,
+                                             hipStream_t stream, hipStreamCaptureStatus *captureStatus_out,
+                                             unsigned long long *id_out, hipGraph_t *graph_out,
+                                             const hipGraphNode_t **dependencies_out,
                                              size_t *numDependencies_out)
 {
-    return informed(native(stream, captureStatus_out, id_out, graph_out, dependencies_out,
-                           numDependencies_out),
-                    caller, key_of(stream, true), captureStatus_out, graph_out);
+    return informed(
+        native(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out), caller,
+        key_of(stream, true), captureStatus_out, graph_out);
 }
 
 /* Changes which edges the next captured node gets; HIP is asked for them when the graph is instantiated. */
-hipError_t rl_stream_update_capture_dependencies(rl_hipStreamUpdateCaptureDependencies_fn *native, const void *caller, hipStream_t stream,
+hipError_t rl_stream_update_capture_dependencies(rl_hipStreamUpdateCaptureDependencies_fn *native,
+                                                 const void *caller, hipStream_t stream,
                                                  hipGraphNode_t *dependencies, size_t numDependencies,
                                                  unsigned int flags)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Execs: instantiate, update, launch, destroy.
  *
@@ -132,9 +133,9 @@ static bool made(hipError_t status, const void *caller, hipGraphExec_t *out)
     return rl_active() && status == hipSuccess && out && *out && !rl_called_by_hip(caller);
 }
 
-hipError_t rl_graph_instantiate(rl_hipGraphInstantiate_fn *native,
-                                const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
-                                hipGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize)
+hipError_t rl_graph_instantiate(rl_hipGraphInstantiate_fn *native, const void *caller,
+                                hipGraphExec_t *pGraphExec, hipGraph_t graph, hipGraphNode_t *pErrorNode,
+                                char *pLogBuffer, size_t bufferSize)
 {
     hipError_t status = native(pGraphExec, graph, pErrorNode, pLogBuffer, bufferSize);
 
@@ -143,8 +144,8 @@ hipError_t rl_graph_instantiate(rl_hipGraphInstantiate_fn *native,
     return status;
 }
 
-hipError_t rl_graph_instantiate_with_flags(rl_hipGraphInstantiateWithFlags_fn *native,
-                                           const void *caller, hipGraphExec_t *pGraphExec, hipGraph_t graph,
+hipError_t rl_graph_instantiate_with_flags(rl_hipGraphInstantiateWithFlags_fn *native, const void *caller,
+                                           hipGraphExec_t *pGraphExec, hipGraph_t graph,
                                            unsigned long long flags)
 {
     hipError_t status = native(pGraphExec, graph, flags);
@@ -200,8 +201,7 @@ static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
     if (finding.reason == RL_REASON_NONE && (!before || !rl_topology_alike(before, topology))) {
         finding.reason = RL_REASON_TOPOLOGY_DIFFERS;
         snprintf(finding.detail, sizeof(finding.detail),
-                 "graph %p has other edges than the exec that it updated",
-                 (void *)graph);
+                 "graph %p has other edges than the exec that it updated", (void *)graph);
     }
     check_flags(&finding, exec->flags);
     if (before && topology && finding.reason == RL_REASON_NONE) {
@@ -249,8 +249,8 @@ static void updated_when_free(struct rl_exec *exec, hipGraph_t graph)
     atomic_store_explicit(&exec->busy, false, memory_order_release);
 }
 
-hipError_t rl_graph_exec_update(rl_hipGraphExecUpdate_fn *native, const void *caller, hipGraphExec_t hGraphExec,
-                                hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out,
+hipError_t rl_graph_exec_update(rl_hipGraphExecUpdate_fn *native, const void *caller,
+                                hipGraphExec_t hGraphExec, hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out,
                                 hipGraphExecUpdateResult *updateResult_out)
 {
     struct rl_ref ref = rl_side_table_find(RL_EXEC, hGraphExec);
@@ -275,16 +275,16 @@ hipError_t rl_graph_exec_destroy(rl_hipGraphExecDestroy_fn *native, const void *
     return rl_active() ? rl_launch_destroy(native, graphExec) : native(graphExec);
 }
 
-hipError_t rl_graph_launch(rl_hipGraphLaunch_fn *native, const void *caller,
-                           hipGraphExec_t graphExec, hipStream_t stream)
+hipError_t rl_graph_launch(rl_hipGraphLaunch_fn *native, const void *caller, hipGraphExec_t graphExec,
+                           hipStream_t stream)
 {
     if (!rl_active() || rl_called_by_hip(caller))
         return native(graphExec, stream);
     return rl_launch(native, graphExec, stream, false);
 }
 
-hipError_t rl_graph_launch_spt(rl_hipGraphLaunch_spt_fn *native, const void *caller,
-                               hipGraphExec_t graphExec, hipStream_t stream)
+hipError_t rl_graph_launch_spt(rl_hipGraphLaunch_spt_fn *native, const void *caller, hipGraphExec_t graphExec,
+                               hipStream_t stream)
 {
     if (!rl_active() || rl_called_by_hip(caller))
         return native(graphExec, stream);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What generated shims and other handlers say about execs; see records.h for graphs, nodes and streams.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs: destroy, clone, child graphs, edges, user objects. What HIP does with each call stands in
  * policies.yaml. */
 #include "handlers.h"
@@ -16,8 +17,7 @@ hipError_t rl_graph_destroy(rl_hipGraphDestroy_fn *native, const void *caller, h
     return native(graph);
 }
 
-hipError_t rl_graph_destroy_node(rl_hipGraphDestroyNode_fn *native, const void *caller,
-                                 hipGraphNode_t node)
+hipError_t rl_graph_destroy_node(rl_hipGraphDestroyNode_fn *native, const void *caller, hipGraphNode_t node)
 {
     struct rl_ref graph = { 0 };
     hipError_t status;
@@ -31,8 +31,7 @@ hipError_t rl_graph_destroy_node(rl_hipGraphDestroyNode_fn *native, const void *
     return status;
 }
 
-hipError_t rl_graph_clone(rl_hipGraphClone_fn *native, const void *caller,
-                          hipGraph_t *pGraphClone,
+hipError_t rl_graph_clone(rl_hipGraphClone_fn *native, const void *caller, hipGraph_t *pGraphClone,
                           hipGraph_t originalGraph)
 {
     hipError_t status = native(pGraphClone, originalGraph);
@@ -55,21 +54,20 @@ static hipError_t child_added(hipError_t status, const void *caller, hipGraphNod
     return status;
 }
 
-hipError_t rl_graph_add_child_graph_node(rl_hipGraphAddChildGraphNode_fn *native, const void *caller, hipGraphNode_t *pGraphNode,
-                                         hipGraph_t graph, const hipGraphNode_t *pDependencies,
-                                                 size_t numDependencies,
+hipError_t rl_graph_add_child_graph_node(rl_hipGraphAddChildGraphNode_fn *native, const void *caller,
+                                         hipGraphNode_t *pGraphNode, hipGraph_t graph,
+                                         const hipGraphNode_t *pDependencies, size_t numDependencies,
                                          hipGraph_t childGraph)
 {
     hipError_t status = native(pGraphNode, graph, pDependencies, numDependencies, childGraph);
 
-    return rl_active() ? child_added(status, caller, pGraphNode, graph, pDependencies, numDependencies,
-                                     childGraph)
-                       : status;
+    return rl_active()
+               ? child_added(status, caller, pGraphNode, graph, pDependencies, numDependencies, childGraph)
+               : status;
 }
 
 hipError_t rl_graph_add_node(rl_hipGraphAddNode_fn *native, const void *caller, hipGraphNode_t *pGraphNode,
-                                     hipGraph_t graph,
-                             const hipGraphNode_t *pDependencies, size_t numDependencies,
+                             hipGraph_t graph, const hipGraphNode_t *pDependencies, size_t numDependencies,
                              hipGraphNodeParams *nodeParams)
 {
     hipError_t status = native(pGraphNode, graph, pDependencies, numDependencies, nodeParams);
@@ -85,8 +83,7 @@ hipError_t rl_graph_add_node(rl_hipGraphAddNode_fn *native, const void *caller, 
 }
 
 hipError_t rl_graph_child_graph_node_get_graph(rl_hipGraphChildGraphNodeGetGraph_fn *native,
-                                               const void *caller,
-                                               hipGraphNode_t node, hipGraph_t *pGraph)
+                                               const void *caller, hipGraphNode_t node, hipGraph_t *pGraph)
 {
     hipError_t status = native(node, pGraph);
 
@@ -95,9 +92,9 @@ hipError_t rl_graph_child_graph_node_get_graph(rl_hipGraphChildGraphNodeGetGraph
     return status;
 }
 
-hipError_t rl_graph_add_dependencies(rl_hipGraphAddDependencies_fn *native, const void *caller, hipGraph_t graph,
-                                             const hipGraphNode_t *from,
-                                     const hipGraphNode_t *to, size_t numDependencies)
+hipError_t rl_graph_add_dependencies(rl_hipGraphAddDependencies_fn *native, const void *caller,
+                                     hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
+                                     size_t numDependencies)
 {
     hipError_t status = native(graph, from, to, numDependencies);
 
@@ -107,9 +104,9 @@ hipError_t rl_graph_add_dependencies(rl_hipGraphAddDependencies_fn *native, cons
     return status;
 }
 
-hipError_t rl_graph_remove_dependencies(rl_hipGraphRemoveDependencies_fn *native, const void *caller, hipGraph_t graph,
-                                        const hipGraphNode_t *from, const hipGraphNode_t *to,
-                                                size_t numDependencies)
+hipError_t rl_graph_remove_dependencies(rl_hipGraphRemoveDependencies_fn *native, const void *caller,
+                                        hipGraph_t graph, const hipGraphNode_t *from,
+                                        const hipGraphNode_t *to, size_t numDependencies)
 {
     hipError_t status = native(graph, from, to, numDependencies);
 
@@ -119,9 +116,9 @@ hipError_t rl_graph_remove_dependencies(rl_hipGraphRemoveDependencies_fn *native
     return status;
 }
 
-hipError_t rl_graph_retain_user_object(rl_hipGraphRetainUserObject_fn *native,
-                                       const void *caller, hipGraph_t graph, hipUserObject_t object,
-                                       unsigned int count, unsigned int flags)
+hipError_t rl_graph_retain_user_object(rl_hipGraphRetainUserObject_fn *native, const void *caller,
+                                       hipGraph_t graph, hipUserObject_t object, unsigned int count,
+                                       unsigned int flags)
 {
     hipError_t status = native(graph, object, count, flags);
 

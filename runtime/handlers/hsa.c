@@ -1,17 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What HIP does with HSA's queues and signals. Every call is forwarded; a thread that watches hears of it. */
 #include "handlers.h"
 #include "proof/observe.h"
-#include "replay/inject.h"
 #include "proof/watch.h"
+#include "replay/inject.h"
 
 static bool watching(enum rl_watch what)
 {
     return __builtin_expect(rl_watch == what, 0);
 }
 
-void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native,
-        const void *caller, hsa_signal_t signal,
-        hsa_signal_value_t value)
+void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native, const void *caller,
+                                   hsa_signal_t signal, hsa_signal_value_t value)
 {
     (void)caller;
     if (watching(RL_WATCH_OBSERVE))
@@ -19,10 +19,10 @@ void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native,
     native(signal, value);
 }
 
-hsa_signal_value_t rl_hsa_signal_wait_scacquire(rl_hsa_signal_wait_scacquire_fn *native,
-        const void *caller, hsa_signal_t signal,
-        hsa_signal_condition_t condition, hsa_signal_value_t compare_value, uint64_t timeout_hint,
-        hsa_wait_state_t wait_state_hint)
+hsa_signal_value_t rl_hsa_signal_wait_scacquire(rl_hsa_signal_wait_scacquire_fn *native, const void *caller,
+                                                hsa_signal_t signal, hsa_signal_condition_t condition,
+                                                hsa_signal_value_t compare_value, uint64_t timeout_hint,
+                                                hsa_wait_state_t wait_state_hint)
 {
     (void)caller;
     if (watching(RL_WATCH_INJECT))
@@ -31,7 +31,7 @@ hsa_signal_value_t rl_hsa_signal_wait_scacquire(rl_hsa_signal_wait_scacquire_fn 
 }
 
 uint64_t rl_hsa_queue_add_write_index_screlease(rl_hsa_queue_add_write_index_screlease_fn *native,
-        const void *caller, const hsa_queue_t *queue, uint64_t value)
+                                                const void *caller, const hsa_queue_t *queue, uint64_t value)
 {
     uint64_t index;
 
@@ -44,9 +44,10 @@ uint64_t rl_hsa_queue_add_write_index_screlease(rl_hsa_queue_add_write_index_scr
     return index;
 }
 
-hsa_status_t rl_hsa_amd_signal_async_handler(rl_hsa_amd_signal_async_handler_fn *native,
-        const void *caller, hsa_signal_t signal, hsa_signal_condition_t cond,
-        hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg)
+hsa_status_t rl_hsa_amd_signal_async_handler(rl_hsa_amd_signal_async_handler_fn *native, const void *caller,
+                                             hsa_signal_t signal, hsa_signal_condition_t cond,
+                                             hsa_signal_value_t value, hsa_amd_signal_handler handler,
+                                             void *arg)
 {
     (void)caller;
     if (watching(RL_WATCH_OBSERVE))
@@ -54,10 +55,10 @@ hsa_status_t rl_hsa_amd_signal_async_handler(rl_hsa_amd_signal_async_handler_fn 
     return native(signal, cond, value, handler, arg);
 }
 
-hsa_status_t rl_hsa_amd_memory_async_copy(rl_hsa_amd_memory_async_copy_fn *native,
-        const void *caller, void *dst, hsa_agent_t dst_agent,
-        const void *src, hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
-        const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
+hsa_status_t rl_hsa_amd_memory_async_copy(rl_hsa_amd_memory_async_copy_fn *native, const void *caller,
+                                          void *dst, hsa_agent_t dst_agent, const void *src,
+                                          hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
+                                          const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
 {
     (void)caller;
     if (watching(RL_WATCH_OBSERVE))
@@ -66,26 +67,31 @@ hsa_status_t rl_hsa_amd_memory_async_copy(rl_hsa_amd_memory_async_copy_fn *nativ
 }
 
 hsa_status_t rl_hsa_amd_memory_async_copy_on_engine(rl_hsa_amd_memory_async_copy_on_engine_fn *native,
-        const void *caller, void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent, size_t size,
-        uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal,
-        hsa_amd_sdma_engine_id_t engine_id, bool force_copy_on_sdma)
+                                                    const void *caller, void *dst, hsa_agent_t dst_agent,
+                                                    const void *src, hsa_agent_t src_agent, size_t size,
+                                                    uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
+                                                    hsa_signal_t completion_signal,
+                                                    hsa_amd_sdma_engine_id_t engine_id,
+                                                    bool force_copy_on_sdma)
 {
     (void)caller;
     if (watching(RL_WATCH_OBSERVE))
         rl_observe_copy();
     return native(dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal,
-            engine_id, force_copy_on_sdma);
+                  engine_id, force_copy_on_sdma);
 }
 
 hsa_status_t rl_hsa_amd_memory_async_copy_rect(rl_hsa_amd_memory_async_copy_rect_fn *native,
-        const void *caller, const hsa_pitched_ptr_t *dst,
-        const hsa_dim3_t *dst_offset, const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
-        const hsa_dim3_t *range, hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir,
-        uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
+                                               const void *caller, const hsa_pitched_ptr_t *dst,
+                                               const hsa_dim3_t *dst_offset, const hsa_pitched_ptr_t *src,
+                                               const hsa_dim3_t *src_offset, const hsa_dim3_t *range,
+                                               hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir,
+                                               uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
+                                               hsa_signal_t completion_signal)
 {
     (void)caller;
     if (watching(RL_WATCH_OBSERVE))
         rl_observe_copy();
     return native(dst, dst_offset, src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals,
-            completion_signal);
+                  completion_signal);
 }

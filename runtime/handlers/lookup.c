@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looking functions up by name through HIP, which searches its own library, past every preload: HIP answers,
  * and where its answer is a function that we export, ours takes its place. Comparing addresses follows HIP's
@@ -36,23 +37,21 @@ static hipError_t found(hipError_t status, const void *caller, void **function)
 }
 
 hipError_t rl_get_proc_address(rl_hipGetProcAddress_fn *native, const void *caller, const char *symbol,
-                                       void **pfn,
-                               int hipVersion, uint64_t flags, hipDriverProcAddressQueryResult *symbolStatus)
+                               void **pfn, int hipVersion, uint64_t flags,
+                               hipDriverProcAddressQueryResult *symbolStatus)
 {
     return found(native(symbol, pfn, hipVersion, flags, symbolStatus), caller, pfn);
 }
 
 hipError_t rl_get_driver_entry_point(rl_hipGetDriverEntryPoint_fn *native, const void *caller,
-                                             const char *symbol,
-                                     void **funcPtr, unsigned long long flags,
+                                     const char *symbol, void **funcPtr, unsigned long long flags,
                                      hipDriverEntryPointQueryResult *driverStatus)
 {
     return found(native(symbol, funcPtr, flags, driverStatus), caller, funcPtr);
 }
 
 hipError_t rl_get_driver_entry_point_spt(rl_hipGetDriverEntryPoint_spt_fn *native, const void *caller,
-                                                 const char *symbol,
-                                         void **funcPtr, unsigned long long flags,
+                                         const char *symbol, void **funcPtr, unsigned long long flags,
                                          hipDriverEntryPointQueryResult *status)
 {
     return found(native(symbol, funcPtr, flags, status), caller, funcPtr);

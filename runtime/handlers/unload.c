@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What takes streams or code away from under execs without naming them: all execs are examined anew
  * afterwards. */
 #include "handlers.h"

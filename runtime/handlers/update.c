@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parameters of one node of an exec, set after it was made. HIP tells them to nobody afterwards, so the
  * description of the exec's graph follows each call that succeeds; a call on a node that is not found there
@@ -169,30 +170,31 @@ static void set_any(struct rl_topology_node *node, const void *parameters)
     }
 }
 
-hipError_t rl_graph_exec_node_set_params(rl_hipGraphExecNodeSetParams_fn *native,
-                                         const void *caller, hipGraphExec_t graphExec, hipGraphNode_t node,
+hipError_t rl_graph_exec_node_set_params(rl_hipGraphExecNodeSetParams_fn *native, const void *caller,
+                                         hipGraphExec_t graphExec, hipGraphNode_t node,
                                          hipGraphNodeParams *nodeParams)
 {
     return changed(native(graphExec, node, nodeParams), caller, graphExec, node, set_any, nodeParams);
 }
 
-hipError_t rl_graph_exec_kernel_node_set_params(rl_hipGraphExecKernelNodeSetParams_fn *native, const void *caller,
-                                                hipGraphExec_t hGraphExec, hipGraphNode_t node,
-                                                const hipKernelNodeParams *pNodeParams)
+hipError_t rl_graph_exec_kernel_node_set_params(rl_hipGraphExecKernelNodeSetParams_fn *native,
+                                                const void *caller, hipGraphExec_t hGraphExec,
+                                                hipGraphNode_t node, const hipKernelNodeParams *pNodeParams)
 {
     return changed(native(hGraphExec, node, pNodeParams), caller, hGraphExec, node, set_kernel, pNodeParams);
 }
 
-hipError_t rl_graph_exec_memset_node_set_params(rl_hipGraphExecMemsetNodeSetParams_fn *native, const void *caller,
-                                                hipGraphExec_t hGraphExec, hipGraphNode_t node,
-                                                const hipMemsetParams *pNodeParams)
+hipError_t rl_graph_exec_memset_node_set_params(rl_hipGraphExecMemsetNodeSetParams_fn *native,
+                                                const void *caller, hipGraphExec_t hGraphExec,
+                                                hipGraphNode_t node, const hipMemsetParams *pNodeParams)
 {
     return changed(native(hGraphExec, node, pNodeParams), caller, hGraphExec, node, set_fill, pNodeParams);
 }
 
-hipError_t rl_drv_graph_exec_memset_node_set_params(rl_hipDrvGraphExecMemsetNodeSetParams_fn *native, const void *caller,
-                                                    hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-                                                    const hipMemsetParams *memsetParams, hipCtx_t ctx)
+hipError_t rl_drv_graph_exec_memset_node_set_params(rl_hipDrvGraphExecMemsetNodeSetParams_fn *native,
+                                                    const void *caller, hipGraphExec_t hGraphExec,
+                                                    hipGraphNode_t hNode, const hipMemsetParams *memsetParams,
+                                                    hipCtx_t ctx)
 {
     return changed(native(hGraphExec, hNode, memsetParams, ctx), caller, hGraphExec, hNode, forget_fill,
                    NULL);
@@ -205,9 +207,8 @@ hipError_t rl_graph_exec_child_graph_node_set_params(rl_hipGraphExecChildGraphNo
     return changed(native(hGraphExec, node, childGraph), caller, hGraphExec, node, set_child, &childGraph);
 }
 
-hipError_t rl_graph_node_set_enabled(rl_hipGraphNodeSetEnabled_fn *native,
-                                     const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-                                     unsigned int isEnabled)
+hipError_t rl_graph_node_set_enabled(rl_hipGraphNodeSetEnabled_fn *native, const void *caller,
+                                     hipGraphExec_t hGraphExec, hipGraphNode_t hNode, unsigned int isEnabled)
 {
     return changed(native(hGraphExec, hNode, isEnabled), caller, hGraphExec, hNode, set_enabled, &isEnabled);
 }
@@ -220,8 +221,9 @@ hipError_t rl_graph_exec_memcpy_node_set_params(rl_hipGraphExecMemcpyNodeSetPara
 }
 
 hipError_t rl_graph_exec_memcpy_node_set_params_1d(rl_hipGraphExecMemcpyNodeSetParams1D_fn *native,
-    const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *src,
-    size_t count, hipMemcpyKind kind)
+                                                   const void *caller, hipGraphExec_t hGraphExec,
+                                                   hipGraphNode_t node, void *dst, const void *src,
+                                                   size_t count, hipMemcpyKind kind)
 {
     hipMemcpy3DParms copy = { .srcPtr = { .ptr = (void *)src },
                               .dstPtr = { .ptr = dst },
@@ -231,27 +233,26 @@ hipError_t rl_graph_exec_memcpy_node_set_params_1d(rl_hipGraphExecMemcpyNodeSetP
                    &copy);
 }
 
-hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(rl_hipGraphExecMemcpyNodeSetParamsFromSymbol_fn *native,
-    const void *caller, hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst, const void *symbol,
-    size_t count, size_t offset, hipMemcpyKind kind)
+hipError_t rl_graph_exec_memcpy_node_set_params_from_symbol(
+    rl_hipGraphExecMemcpyNodeSetParamsFromSymbol_fn *native, const void *caller, hipGraphExec_t hGraphExec,
+    hipGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, hipMemcpyKind kind)
 {
     return changed(native(hGraphExec, node, dst, symbol, count, offset, kind), caller, hGraphExec, node,
                    forget_copy, NULL);
 }
 
-hipError_t rl_graph_exec_memcpy_node_set_params_to_symbol(rl_hipGraphExecMemcpyNodeSetParamsToSymbol_fn *native,
-                                                          const void *caller, hipGraphExec_t hGraphExec,
-                                                          hipGraphNode_t node, const void *symbol,
-                                                          const void *src, size_t count, size_t offset,
-                                                          hipMemcpyKind kind)
+hipError_t rl_graph_exec_memcpy_node_set_params_to_symbol(
+    rl_hipGraphExecMemcpyNodeSetParamsToSymbol_fn *native, const void *caller, hipGraphExec_t hGraphExec,
+    hipGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, hipMemcpyKind kind)
 {
     return changed(native(hGraphExec, node, symbol, src, count, offset, kind), caller, hGraphExec, node,
                    forget_copy, NULL);
 }
 
-hipError_t rl_drv_graph_exec_memcpy_node_set_params(rl_hipDrvGraphExecMemcpyNodeSetParams_fn *native, const void *caller,
-                                                    hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
-                                                    const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
+hipError_t rl_drv_graph_exec_memcpy_node_set_params(rl_hipDrvGraphExecMemcpyNodeSetParams_fn *native,
+                                                    const void *caller, hipGraphExec_t hGraphExec,
+                                                    hipGraphNode_t hNode, const HIP_MEMCPY3D *copyParams,
+                                                    hipCtx_t ctx)
 {
     return changed(native(hGraphExec, hNode, copyParams, ctx), caller, hGraphExec, hNode, forget_copy, NULL);
 }

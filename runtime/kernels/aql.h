@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One 64-byte slot of an HSA queue: the packets of the HSA Platform System Architecture 1.2 (section 2.9)
  * that HIP writes, and AMD's vendor formats (hsa_ext_amd.h).

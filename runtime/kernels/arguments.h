@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arguments of a kernel node as one block, laid out as its kernel wants them, from the pointers that HIP
  * gives for the node. Where nobody knows the layout there is no block.

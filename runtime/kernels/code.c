@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See code.h. The table holds every kernel that is loaded; it is filled again when a kernel is not in it. */
 #include "kernels/code.h"
 
@@ -89,11 +90,8 @@ static enum rl_builtin builtin_of(const char *name, size_t length)
 const char *rl_builtin_name(enum rl_builtin builtin)
 {
     static const char *const names[] = {
-        [RL_BUILTIN_NONE] = "kernel",
-        [RL_BUILTIN_FILL] = "fill",
-        [RL_BUILTIN_FILL_2D] = "2-D fill",
-        [RL_BUILTIN_COPY] = "copy",
-        [RL_BUILTIN_OTHER] = "kernel of HIP",
+        [RL_BUILTIN_NONE] = "kernel", [RL_BUILTIN_FILL] = "fill",           [RL_BUILTIN_FILL_2D] = "2-D fill",
+        [RL_BUILTIN_COPY] = "copy",   [RL_BUILTIN_OTHER] = "kernel of HIP",
     };
 
     return names[builtin];
@@ -151,8 +149,8 @@ static hsa_status_t visit_symbol(hsa_executable_t executable, hsa_agent_t agent,
                                  hsa_executable_symbol_t symbol, void *context)
 {
     struct fill *fill = context;
-    hsa_status_t (*info)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
-        fill->hsa->hsa_executable_symbol_get_info;
+    hsa_status_t (*info)(hsa_executable_symbol_t, hsa_executable_symbol_info_t,
+                         void *) = fill->hsa->hsa_executable_symbol_get_info;
     uint32_t type = 0, length = 0;
     uint64_t object = 0;
     char small[512], *name = small;

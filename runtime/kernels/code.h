@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels as HSA's loader knows them: descriptor and name of a kernel object, where its arguments lie, and
  * which of HIP's built-in kernels it is.

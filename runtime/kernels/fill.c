@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HIP's fill kernels. Their layouts are what the kernel source inside libamdhip64 7.2.4 declares, and what
  * KernelBlitManager::fillBuffer1D and fillBuffer2D of ROCm/clr (rocclr/device/rocm/rocblit.cpp) put there.

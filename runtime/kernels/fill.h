@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HIP's fill kernels, which memset nodes become: what one of their argument blocks says, whether a run of
  * them is a given memset node, and where the pointer is that a copy of the block must not keep.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See metadata.h. */
 #define _GNU_SOURCE
 #include "kernels/metadata.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a kernel's arguments lie in its argument block: from the notes of its code object (LLVM's AMDGPU
  * usage guide, "Code Object Metadata").

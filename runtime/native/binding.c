@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See binding.h. */
 #define _GNU_SOURCE
 #include "native/binding.h"
@@ -6,8 +7,8 @@
 #include <string.h>
 
 #include "native/native.h"
-#include "report/options.h"
 #include "native/process.h"
+#include "report/options.h"
 
 /* AMD's clr has it since 4.5, in a version node; other libraries of that name have no debugger interface. */
 static const char clr_mark[] = "amd_dbgapi_get_build_name", clr_mark_node[] = "hip_4.5";
@@ -60,8 +61,7 @@ struct binding {
 static bool bound_elsewhere(struct binding *binding, const struct rl_object *object, const char *name)
 {
     binding->name = name;
-    strncpy(binding->path, object->path[0] ? object->path : "the program itself",
-            sizeof(binding->path) - 1);
+    strncpy(binding->path, object->path[0] ? object->path : "the program itself", sizeof(binding->path) - 1);
     return true;
 }
 
@@ -89,7 +89,7 @@ static bool defines_one(const struct rl_object *object, void *context)
     return false;
 }
 
-static const char *bypassed_by(const struct rl_object *object, const ElfW(Rela) *relocation,
+static const char *bypassed_by(const struct rl_object *object, const ElfW(Rela) * relocation,
                                const struct rl_object *hip)
 {
     unsigned type = ELF64_R_TYPE(relocation->r_info);

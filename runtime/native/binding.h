@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All or nothing: every function of HIP that changes a graph must reach us, whoever calls it, or records
  * would claim what is no longer true.

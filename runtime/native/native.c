@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See native.h. */
 #define _GNU_SOURCE
 #include "native/native.h"
@@ -41,10 +42,10 @@ static const struct library {
     size_t table_size;
     char *slots; /* of two tables each */
     _Atomic int *states;
-} hip_library = { "libamdhip64", rl_hip_entries, &rl_hip_entry_count, sizeof(struct rl_hip_table),
+} hip_library = { "libamdhip64",     rl_hip_entries, &rl_hip_entry_count, sizeof(struct rl_hip_table),
                   (char *)hip_slots, hip_states },
-  hsa_library = { "libhsa-runtime64", rl_hsa_entries, &rl_hsa_entry_count, sizeof(struct rl_hsa_table),
-                  (char *)hsa_slots, hsa_states };
+  hsa_library = { "libhsa-runtime64",          rl_hsa_entries,    &rl_hsa_entry_count,
+                  sizeof(struct rl_hsa_table), (char *)hsa_slots, hsa_states };
 
 #define LARGEST_TABLE sizeof(struct rl_hip_table)
 

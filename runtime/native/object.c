@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See object.h. */
 #define _GNU_SOURCE
 #include "native/object.h"
@@ -16,7 +17,7 @@ static const void *pointer(uintptr_t base, ElfW(Addr) value)
     return (const void *)(value < base ? base + value : value);
 }
 
-static bool read_dynamic(struct rl_object *object, const ElfW(Dyn) *dynamic)
+static bool read_dynamic(struct rl_object *object, const ElfW(Dyn) * dynamic)
 {
     size_t sizes[2] = { 0 };
 
@@ -238,8 +239,8 @@ static size_t find_by_sysv_hash(const struct rl_object *object, const char *name
 
 void *rl_object_function(const struct rl_object *object, const char *name, const char *node)
 {
-    size_t n = object->gnu_hash ? find_by_gnu_hash(object, name, node) : find_by_sysv_hash(object, name,
-            node);
+    size_t n = object->gnu_hash ? find_by_gnu_hash(object, name, node)
+                                : find_by_sysv_hash(object, name, node);
 
     return n ? (void *)(object->base + object->symbols[n].st_value) : NULL;
 }

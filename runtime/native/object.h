@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A loaded shared object and the symbols that it defines, read from its own dynamic section.
  *
@@ -20,12 +21,12 @@ struct rl_object {
     size_t position;
     uintptr_t base;
     uintptr_t text, text_size; /* address range of the executable segments */
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
-    const ElfW(Versym) *versions; /* NULL: the object has no symbol versions */
-    const ElfW(Verdef) *definitions;
+    const ElfW(Versym) * versions; /* NULL: the object has no symbol versions */
+    const ElfW(Verdef) * definitions;
     const uint32_t *gnu_hash, *sysv_hash;
-    const ElfW(Rela) *relocations[2]; /* data, then calls */
+    const ElfW(Rela) * relocations[2]; /* data, then calls */
     size_t relocation_counts[2];
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether this library works in this process at all: it does not before HIP is found, and never again after a
  * reason against it was seen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See quiet.h. */
 #include "native/quiet.h"
 
@@ -9,7 +10,7 @@
 static bool exchange_mode(struct rl_quiet *quiet)
 {
     return !rl_fault(RL_FAULT_NATIVE) &&
-            quiet->hip->hipThreadExchangeStreamCaptureMode(&quiet->mode) == hipSuccess;
+           quiet->hip->hipThreadExchangeStreamCaptureMode(&quiet->mode) == hipSuccess;
 }
 
 static void clear_error(struct rl_quiet *quiet)

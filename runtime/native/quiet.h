@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HIP calls of our own that the application cannot notice, between a begin and an end on one thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lowering: dispatches with levels -> the words of one indirect buffer.
  *
@@ -40,17 +41,17 @@ enum {
 
 enum {
     SUPPORTED = RL_PROPERTY_PRIVATE_SEGMENT_BUFFER | RL_PROPERTY_DISPATCH_POINTER |
-                RL_PROPERTY_QUEUE_POINTER | RL_PROPERTY_KERNARG_POINTER | RL_PROPERTY_DISPATCH_ID |
-                RL_PROPERTY_WAVE32,
+        RL_PROPERTY_QUEUE_POINTER | RL_PROPERTY_KERNARG_POINTER | RL_PROPERTY_DISPATCH_ID |
+        RL_PROPERTY_WAVE32,
 };
 
 /* Fields that the launcher fills and a descriptor leaves 0. */
 enum {
     RSRC1_LAUNCHER = RL_PM4_MASK(COMPUTE_PGM_RSRC1, PRIORITY) | RL_PM4_MASK(COMPUTE_PGM_RSRC1, PRIV) |
-                     RL_PM4_MASK(COMPUTE_PGM_RSRC1, BULKY),
+        RL_PM4_MASK(COMPUTE_PGM_RSRC1, BULKY),
     RSRC2_LAUNCHER = RL_PM4_MASK(COMPUTE_PGM_RSRC2, TRAP_PRESENT) | /* on gfx12 DYNAMIC_VGPR */
-                     RL_PM4_MASK(COMPUTE_PGM_RSRC2, EXCP_EN_MSB) | RL_PM4_MASK(COMPUTE_PGM_RSRC2, LDS_SIZE) |
-                     RL_PM4_MASK(COMPUTE_PGM_RSRC2, WGP_TAKEOVER),
+        RL_PM4_MASK(COMPUTE_PGM_RSRC2, EXCP_EN_MSB) | RL_PM4_MASK(COMPUTE_PGM_RSRC2, LDS_SIZE) |
+        RL_PM4_MASK(COMPUTE_PGM_RSRC2, WGP_TAKEOVER),
     USER_SGPR_BITS = RL_PM4_MASK(COMPUTE_PGM_RSRC2, USER_SGPR),
     SCRATCH_EN = RL_PM4_MASK(COMPUTE_PGM_RSRC2, SCRATCH_EN),
 };
@@ -109,8 +110,10 @@ struct field_bits {
 
 static uint32_t user_sgprs(uint16_t properties)
 {
-    return (properties & RL_PROPERTY_PRIVATE_SEGMENT_BUFFER ? 4 : 0) + (properties & RL_PROPERTY_DISPATCH_POINTER ? 2 : 0) +
-           (properties & RL_PROPERTY_QUEUE_POINTER ? 2 : 0) + (properties & RL_PROPERTY_KERNARG_POINTER ? 2 : 0) +
+    return (properties & RL_PROPERTY_PRIVATE_SEGMENT_BUFFER ? 4 : 0) +
+           (properties & RL_PROPERTY_DISPATCH_POINTER ? 2 : 0) +
+           (properties & RL_PROPERTY_QUEUE_POINTER ? 2 : 0) +
+           (properties & RL_PROPERTY_KERNARG_POINTER ? 2 : 0) +
            (properties & RL_PROPERTY_DISPATCH_ID ? 2 : 0);
 }
 
@@ -159,9 +162,11 @@ static enum rl_lower_reason check_dispatch(const struct rl_dispatch *dispatch, c
         return RL_LOWER_WORKGROUP;
     if (dispatch->lds_bytes > MAX_LDS || dispatch->lds_bytes < kernel->group_bytes)
         return RL_LOWER_LDS;
-    if (kernel->properties & RL_PROPERTY_KERNARG_POINTER && (!dispatch->kernarg || dispatch->kernarg % KERNARG_ALIGNMENT))
+    if (kernel->properties & RL_PROPERTY_KERNARG_POINTER &&
+        (!dispatch->kernarg || dispatch->kernarg % KERNARG_ALIGNMENT))
         return RL_LOWER_KERNARG;
-    if (kernel->properties & RL_PROPERTY_DISPATCH_POINTER && (!dispatch->packet || dispatch->packet % PACKET_ALIGNMENT))
+    if (kernel->properties & RL_PROPERTY_DISPATCH_POINTER &&
+        (!dispatch->packet || dispatch->packet % PACKET_ALIGNMENT))
         return RL_LOWER_PACKET;
     if (kernel->properties & RL_PROPERTY_QUEUE_POINTER && !dispatch->queue)
         return RL_LOWER_QUEUE;
@@ -202,15 +207,15 @@ static enum rl_lower_reason check(struct rl_lower *lower)
 /* ---- order ---- */
 
 /* Stable counting sort of `from` into `to` by key(dispatch); counts: keys + 1 words. */
-#define COUNTING_SORT(from, to, count, key, keys, counts)                          \
-    do {                                                                           \
-        memset(counts, 0, ((size_t)(keys) + 1) * sizeof(*(counts)));               \
-        for (uint32_t i = 0; i < (count); i++)                                     \
-            (counts)[dispatches[i].key + 1]++;                                     \
-        for (uint32_t i = 1; i < (keys); i++)                                      \
-            (counts)[i] += (counts)[i - 1];                                        \
-        for (uint32_t i = 0; i < (count); i++)                                     \
-            (to)[(counts)[dispatches[(from)[i]].key]++] = (from)[i];               \
+#define COUNTING_SORT(from, to, count, key, keys, counts)                                                    \
+    do {                                                                                                     \
+        memset(counts, 0, ((size_t)(keys) + 1) * sizeof(*(counts)));                                         \
+        for (uint32_t i = 0; i < (count); i++)                                                               \
+            (counts)[dispatches[i].key + 1]++;                                                               \
+        for (uint32_t i = 1; i < (keys); i++)                                                                \
+            (counts)[i] += (counts)[i - 1];                                                                  \
+        for (uint32_t i = 0; i < (count); i++)                                                               \
+            (to)[(counts)[dispatches[(from)[i]].key]++] = (from)[i];                                         \
     } while (0)
 
 /* First of order[begin, end), which is sorted by kernel, that has this kernel; `end` if none. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lowering: proven dispatches and their levels -> one PM4 indirect buffer.
  *
@@ -20,9 +21,9 @@
 
 /* What a buffer needs of a kernel descriptor (LLVM's AMDGPU usage guide, "Kernel Descriptor"). */
 struct rl_kernel {
-    uint64_t entry;          /* GPU address of the code */
-    uint32_t group_bytes;    /* static LDS */
-    uint32_t private_bytes;  /* scratch of a work-item */
+    uint64_t entry;         /* GPU address of the code */
+    uint32_t group_bytes;   /* static LDS */
+    uint32_t private_bytes; /* scratch of a work-item */
     uint32_t kernarg_bytes;
     uint32_t rsrc1, rsrc2, rsrc3;
     uint16_t properties;
@@ -34,10 +35,10 @@ void rl_kernel_read(struct rl_kernel *kernel, uint64_t kernel_object, const void
 
 /* One dispatch of the buffer. Addresses that its kernel does not ask for are ignored. */
 struct rl_dispatch {
-    uint32_t kernel;       /* index into rl_lower_input.kernels */
-    uint32_t level;        /* below dispatch_count: see rl_levels() */
-    uint32_t grid[3];      /* work-items, as in the AQL packet */
-    uint16_t workgroup[3]; /* work-items */
+    uint32_t kernel;        /* index into rl_lower_input.kernels */
+    uint32_t level;         /* below dispatch_count: see rl_levels() */
+    uint32_t grid[3];       /* work-items, as in the AQL packet */
+    uint16_t workgroup[3];  /* work-items */
     uint32_t lds_bytes;     /* group segment of the AQL packet: static and dynamic */
     uint32_t private_bytes; /* private segment of the AQL packet */
     uint64_t kernarg;       /* GPU addresses: of a block in our arena, aligned to 16 */
@@ -92,11 +93,11 @@ struct rl_place {
 
 struct rl_lower {
     struct rl_lower_input input;
-    const uint32_t *order;     /* dispatches as they are emitted */
-    uint32_t dwords;           /* of the buffer */
-    uint32_t levels;           /* fences are one fewer */
-    uint32_t refused;          /* dispatch that the reason is about */
-    bool flush_returns_early;  /* waits are releases and polls of the fence */
+    const uint32_t *order;    /* dispatches as they are emitted */
+    uint32_t dwords;          /* of the buffer */
+    uint32_t levels;          /* fences are one fewer */
+    uint32_t refused;         /* dispatch that the reason is about */
+    bool flush_returns_early; /* waits are releases and polls of the fence */
 };
 
 /* Words of `work` that plan needs; it is rl_lower's until emit. */

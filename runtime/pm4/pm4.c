@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PM4 targets, the vendor packet, and the decoder. The facts are in pm4_table.h and in the targets below;
  * docs/pm4.md names their sources.
@@ -118,31 +119,24 @@ struct reg {
 };
 
 #define AS_PACKET(name, opcode, body_min, body_max) { #name, opcode, body_min, body_max },
-#define AS_PACKET_FIELD(packet, dword, name, low, high, families) \
+#define AS_PACKET_FIELD(packet, dword, name, low, high, families)                                            \
     { #packet, #name, dword, low, high, families },
 #define AS_VALUE(packet, field, value, name) { #packet, #field, #name, value },
 #define AS_REGISTER(name, offset, families, rule) { #name, offset, families, rule },
 #define AS_REGISTER_FIELD(reg, name, low, high, families) { #reg, #name, 0, low, high, families },
 
-static const struct packet packets[] = {
-    RL_PM4_PACKETS(AS_PACKET, RL_PM4_NOTHING, RL_PM4_NOTHING)
-};
+static const struct packet packets[] = { RL_PM4_PACKETS(AS_PACKET, RL_PM4_NOTHING, RL_PM4_NOTHING) };
 
-static const struct field packet_fields[] = {
-    RL_PM4_PACKETS(RL_PM4_NOTHING, AS_PACKET_FIELD, RL_PM4_NOTHING)
-};
+static const struct field packet_fields[] = { RL_PM4_PACKETS(RL_PM4_NOTHING, AS_PACKET_FIELD,
+                                                             RL_PM4_NOTHING) };
 
-static const struct named names[] = {
-    RL_PM4_PACKETS(RL_PM4_NOTHING, RL_PM4_NOTHING, AS_VALUE)
-};
+static const struct named names[] = { RL_PM4_PACKETS(RL_PM4_NOTHING, RL_PM4_NOTHING, AS_VALUE) };
 
-static const struct reg registers[] = {
-    RL_PM4_REGISTERS(AS_REGISTER, RL_PM4_NOTHING, AS_REGISTER, RL_PM4_NOTHING)
-};
+static const struct reg registers[] = { RL_PM4_REGISTERS(AS_REGISTER, RL_PM4_NOTHING, AS_REGISTER,
+                                                         RL_PM4_NOTHING) };
 
-static const struct field register_fields[] = {
-    RL_PM4_REGISTERS(RL_PM4_NOTHING, AS_REGISTER_FIELD, RL_PM4_NOTHING, AS_REGISTER_FIELD)
-};
+static const struct field register_fields[] = { RL_PM4_REGISTERS(RL_PM4_NOTHING, AS_REGISTER_FIELD,
+                                                                 RL_PM4_NOTHING, AS_REGISTER_FIELD) };
 
 static uint32_t field_mask(const struct field *field)
 {

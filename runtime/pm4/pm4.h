@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PM4 for the compute queues of RDNA GPUs: targets, packets, registers; an encoder that costs a few stores,
  * and a decoder. Both come from pm4_table.h. Nothing here allocates, locks or keeps state; any thread may
@@ -45,28 +46,28 @@ uint32_t rl_pm4_register_bits(const struct rl_pm4_target *target, uint32_t offse
 
 #define RL_PM4_NOTHING(...)
 #define RL_PM4_OP(name, opcode, body_min, body_max) RL_OP_##name = (opcode),
-#define RL_PM4_PACKET_FIELD(packet, dword, name, low, high, families) \
+#define RL_PM4_PACKET_FIELD(packet, dword, name, low, high, families)                                        \
     RL_LOW_##packet##_##name = (low), RL_HIGH_##packet##_##name = (high),
 #define RL_PM4_NAMED(packet, field, value, name) RL_VALUE_##packet##_##field##_##name = (value),
 #define RL_PM4_OFFSET(name, offset, families, rule) RL_REG_##name = (offset),
-#define RL_PM4_REGISTER_FIELD(name, field, low, high, families) \
+#define RL_PM4_REGISTER_FIELD(name, field, low, high, families)                                              \
     RL_LOW_##name##_##field = (low), RL_HIGH_##name##_##field = (high),
 
 enum rl_pm4_constant {
     RL_PM4_PACKETS(RL_PM4_OP, RL_PM4_PACKET_FIELD, RL_PM4_NAMED)
-    RL_PM4_REGISTERS(RL_PM4_OFFSET, RL_PM4_REGISTER_FIELD, RL_PM4_NOTHING, RL_PM4_NOTHING)
-    RL_SH_REG_BASE = 0x200,
+        RL_PM4_REGISTERS(RL_PM4_OFFSET, RL_PM4_REGISTER_FIELD, RL_PM4_NOTHING, RL_PM4_NOTHING)
+            RL_SH_REG_BASE = 0x200,
     RL_USER_SGPRS = 16,
     RL_PM4_MAX_DWORDS = 0xFFFFF, /* INDIRECT_BUFFER.IB_SIZE has 20 bits */
 };
 
 /* Field `field` of packet or register `owner` holding `value`. */
-#define RL_PM4(owner, field, value) \
+#define RL_PM4(owner, field, value)                                                                          \
     rl_pm4_field((uint32_t)(value), RL_LOW_##owner##_##field, RL_HIGH_##owner##_##field)
 #define RL_PM4_NAME(packet, field, name) RL_PM4(packet, field, RL_VALUE_##packet##_##field##_##name)
 
 /* Bits of the whole field; usable in initialisers. */
-#define RL_PM4_MASK(owner, field) \
+#define RL_PM4_MASK(owner, field)                                                                            \
     (UINT32_MAX >> (31 - RL_HIGH_##owner##_##field + RL_LOW_##owner##_##field) << RL_LOW_##owner##_##field)
 
 static inline uint32_t rl_pm4_field(uint32_t value, unsigned low, unsigned high)
@@ -93,13 +94,13 @@ enum rl_pm4_size {
 #define RL_PM4_RULE_FREE 1
 #define RL_PM4_RULE_ZERO 0
 #define RL_PM4_RULE_NEVER 0
-#define RL_PM4_FREE_BIT(name, offset, families, rule) \
+#define RL_PM4_FREE_BIT(name, offset, families, rule)                                                        \
     | (RL_PM4_RULE_##rule ? (unsigned __int128)1 << ((offset) - RL_SH_REG_BASE) : 0)
 
 static inline bool rl_pm4_is_free(uint32_t offset)
 {
-    const unsigned __int128 free_registers =
-        0 RL_PM4_REGISTERS(RL_PM4_FREE_BIT, RL_PM4_NOTHING, RL_PM4_NOTHING, RL_PM4_NOTHING);
+    const unsigned __int128 free_registers = 0 RL_PM4_REGISTERS(RL_PM4_FREE_BIT, RL_PM4_NOTHING,
+                                                                RL_PM4_NOTHING, RL_PM4_NOTHING);
 
     return offset - RL_SH_REG_BASE < 128 && free_registers >> (offset - RL_SH_REG_BASE) & 1;
 }

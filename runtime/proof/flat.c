@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See flat.h. */
 #include "proof/flat.h"
 
@@ -24,10 +25,10 @@ static void add_edge(struct rl_flat *flat, uint32_t from, uint32_t to)
 
 static bool runs(const struct rl_topology_node *node)
 {
-    return !node->disabled && (node->type == hipGraphNodeTypeKernel || node->type == hipGraphNodeTypeMemset ||
-                               node->type == hipGraphNodeTypeMemcpy ||
-                               node->type == hipGraphNodeTypeMemcpyFromSymbol ||
-                               node->type == hipGraphNodeTypeMemcpyToSymbol);
+    return !node->disabled &&
+           (node->type == hipGraphNodeTypeKernel || node->type == hipGraphNodeTypeMemset ||
+            node->type == hipGraphNodeTypeMemcpy || node->type == hipGraphNodeTypeMemcpyFromSymbol ||
+            node->type == hipGraphNodeTypeMemcpyToSymbol);
 }
 
 /* Node i of the level becomes node base + i; exits[n]: the node that what follows n waits for. */

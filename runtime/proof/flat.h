@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A graph with the graphs inside its child nodes laid flat: nodes by number, edges, successors.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See observe.h. */
 #include "proof/observe.h"
 
@@ -166,7 +167,8 @@ static bool take_dispatch(struct rl_observation *seen, struct rl_seen *packet)
         return false;
     code = &seen->codes[packet->code];
     if (code->layout.prints) {
-        refuse(seen, RL_REASON_HOST_WORK, "a kernel prints, and HIP reads what behind its own launches alone");
+        refuse(seen, RL_REASON_HOST_WORK,
+               "a kernel prints, and HIP reads what behind its own launches alone");
         return false;
     }
     memcpy(&properties, code->descriptor + RL_DESCRIPTOR_PROPERTIES, sizeof(properties));

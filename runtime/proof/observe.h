@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What HIP puts into HSA queues during one native launch, on the thread that made it.
  *
@@ -29,12 +30,12 @@ enum { RL_SEEN_QUEUES = 16, RL_SEEN_DETAIL = 160 };
 struct rl_seen {
     union rl_aql packet;
     uint64_t index;
-    uint32_t queue;        /* position in queues */
-    bool taken;            /* copied */
-    bool dispatch;         /* else a barrier */
-    uint32_t code;         /* dispatch: position in codes */
-    size_t arguments;      /* dispatch: offset in bytes, of code.kernarg_bytes */
-    size_t pattern;        /* offset in bytes, of use.pattern_bytes */
+    uint32_t queue;            /* position in queues */
+    bool taken;                /* copied */
+    bool dispatch;             /* else a barrier */
+    uint32_t code;             /* dispatch: position in codes */
+    size_t arguments;          /* dispatch: offset in bytes, of code.kernarg_bytes */
+    size_t pattern;            /* offset in bytes, of use.pattern_bytes */
     struct rl_builtin_use use; /* of a fill or copy kernel of HIP's */
 };
 

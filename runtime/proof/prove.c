@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See prove.h. */
 #include "proof/prove.h"
 
@@ -5,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/arguments.h"
-#include "proof/flat.h"
 #include "base/memory.h"
+#include "kernels/arguments.h"
 #include "native/native.h"
 #include "native/quiet.h"
 #include "pm4/descriptor.h"
+#include "proof/flat.h"
 
 struct node {
     const struct rl_topology_node *is; /* NULL: it only orders others */
@@ -114,8 +115,8 @@ static bool ask_names(struct prover *prover)
         while (table[at].function && table[at].function != node->kernel.function)
             at = (at + 1) & (room - 1);
         if (!table[at].function)
-            table[at] =
-                (struct named){ node->kernel.function, rl_function_name(prover->hip, node->kernel.function) };
+            table[at] = (struct named){ node->kernel.function,
+                                        rl_function_name(prover->hip, node->kernel.function) };
         prover->nodes[i].name = table[at].name;
     }
     rl_quiet_end(&quiet);
@@ -431,8 +432,8 @@ static bool watches_own(struct prover *prover)
     for (size_t w = 0; w < seen->watched_count; w++) {
         size_t i = 0;
 
-        while (i < seen->count && (seen->packets[i].dispatch ||
-                                   seen->packets[i].packet.barrier.completion != seen->watched[w]))
+        while (i < seen->count &&
+               (seen->packets[i].dispatch || seen->packets[i].packet.barrier.completion != seen->watched[w]))
             i++;
         if (i == seen->count)
             return refuse(prover, RL_REASON_HOST_WORK,
@@ -473,8 +474,7 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
 
     memset(proof, 0, sizeof(*proof));
     good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && lay_flat(&prover, topology) &&
-           ask_names(&prover) && serve_packets(&prover) && watches_own(&prover) &&
-           waits_for_own(&prover);
+           ask_names(&prover) && serve_packets(&prover) && watches_own(&prover) && waits_for_own(&prover);
     if (good && prover.ambiguous)
         levels_in_turn(&prover);
     else if (good)

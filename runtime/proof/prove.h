@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether the graph that HIP described and the packets that its launch left are the same thing, and if so, in
  * which order the packets have to run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What this thread wants to know of the HSA calls that HIP makes on it: nothing, what a native launch puts
  * into queues (observe), or where an event record reserves its slot (ride). The handlers in hsa.c look at one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See records.h: graphs and nodes. Execs are in exec.c. */
 #include "records/records.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What we know about HIP's objects.
  *
@@ -16,18 +17,18 @@
 #ifndef REDLINE_RECORDS_H
 #define REDLINE_RECORDS_H
 
-#include "hip_api.h"
-#include "report/report.h"
 #include "base/side_table.h"
+#include "hip_api.h"
 #include "records/topology.h"
+#include "report/report.h"
 
 enum rl_mark {
-    RL_STALE = 1,           /* exec: changed since it was last examined */
-    RL_FAILED = 2,          /* a native call on it failed and may have done half of its work */
-    RL_USER_OBJECT = 4,     /* graph: holds a user object */
-    RL_UNSEEN = 8,          /* graph: comes from something that has no record */
+    RL_STALE = 1,            /* exec: changed since it was last examined */
+    RL_FAILED = 2,           /* a native call on it failed and may have done half of its work */
+    RL_USER_OBJECT = 4,      /* graph: holds a user object */
+    RL_UNSEEN = 8,           /* graph: comes from something that has no record */
     RL_CAPTURE_UNKNOWN = 16, /* graph, stream: its capture cannot be followed */
-    RL_CHANGED = 32         /* exec: no longer what its source graph made of it, and launched since */
+    RL_CHANGED = 32          /* exec: no longer what its source graph made of it, and launched since */
 };
 
 struct rl_graph {
@@ -37,8 +38,8 @@ struct rl_graph {
     struct rl_shape shape;
     bool nodes_known, edges_known; /* false: HIP's next answer is taken as it is */
     struct rl_node *nodes;
-    struct rl_ref parent; /* of a graph inside a child node */
-    uint64_t edits;       /* calls that changed the graph, its nodes or a graph inside it */
+    struct rl_ref parent;             /* of a graph inside a child node */
+    uint64_t edits;                   /* calls that changed the graph, its nodes or a graph inside it */
     uint64_t read_edits, read_digest; /* HIP's last answer, and how many calls it had seen */
     bool was_read;
 };
@@ -53,9 +54,9 @@ struct rl_node {
 
 /* Whoever launches execs keeps more behind it. */
 struct rl_exec {
-    struct rl_record base;   /* its note: struct rl_report_exec * */
-    _Atomic bool busy; /* a launch or an update is under way: what is not atomic belongs to it */
-    _Atomic uint32_t reason; /* enum rl_reason: why it is native */
+    struct rl_record base;        /* its note: struct rl_report_exec * */
+    _Atomic bool busy;            /* a launch or an update is under way: what is not atomic belongs to it */
+    _Atomic uint32_t reason;      /* enum rl_reason: why it is native */
     struct rl_topology *topology; /* NULL: could not be read; owned */
     struct rl_ref source;         /* the graph it was made from, and that graph's edits at the time */
     uint64_t source_edits;
@@ -88,8 +89,8 @@ void rl_graph_forget(hipGraph_t graph);               /* with its nodes and the 
 void rl_graph_shape_unknown(hipGraph_t graph);        /* it changes where no shim sees it */
 void rl_graph_edges(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count,
                     bool added);
-struct rl_ref rl_node_forget(hipGraphNode_t node);     /* gives the graph that it was in */
-void rl_graph_failed(struct rl_ref graph);             /* a native call on something in it did */
+struct rl_ref rl_node_forget(hipGraphNode_t node); /* gives the graph that it was in */
+void rl_graph_failed(struct rl_ref graph);         /* a native call on something in it did */
 void rl_node_inner(hipGraphNode_t node, hipGraph_t inner);
 void rl_records_forget(void); /* everything */
 bool rl_records_define(void); /* before the first record is made; any number of times */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See topology.h. */
 #include "records/topology.h"
 
@@ -5,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/arguments.h"
 #include "base/fault.h"
 #include "base/memory.h"
+#include "kernels/arguments.h"
 
 enum {
     MOST_NODES = 1 << 20, /* of one graph with all graphs inside it */
@@ -50,9 +51,9 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct reader *reader, 
 }
 
 /* Whether a call of ours succeeded; the call is not made where tests let it fail. */
-#define ASKED(reader, name, ...)                                                                  \
-    ((reader)->hip->name && !rl_fault(RL_FAULT_NATIVE) && (reader)->hip->name(__VA_ARGS__) == hipSuccess \
-         ? true                                                                                   \
+#define ASKED(reader, name, ...)                                                                             \
+    ((reader)->hip->name && !rl_fault(RL_FAULT_NATIVE) && (reader)->hip->name(__VA_ARGS__) == hipSuccess     \
+         ? true                                                                                              \
          : refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, #name " gave no answer"))
 
 static void *allocate(struct reader *reader, size_t count, size_t size)
@@ -359,10 +360,8 @@ static uint64_t node_digest(uint64_t digest, const struct rl_topology_node *node
         digest = add(digest, (uint64_t)node->fill.elementSize << 32 | node->fill.value);
         digest = add(digest, node->fill.width);
         return add(add(digest, node->fill.height), node->fill.pitch);
-    case hipGraphNodeTypeGraph:
-        return add(digest, node->child->digest);
-    default:
-        return digest;
+    case hipGraphNodeTypeGraph: return add(digest, node->child->digest);
+    default: return digest;
     }
 }
 

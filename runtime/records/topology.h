@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A native graph as HIP describes it: nodes, edges, types, kernel and fill parameters, the graphs inside child nodes.
  *
@@ -22,7 +23,7 @@ struct rl_topology_node {
     hipGraphNode_t handle; /* of the source graph: only good for comparing */
     uint32_t type;         /* hipGraphNodeType, or a number that this release does not have */
     bool disabled;
-    bool packed; /* kernel: its arguments came as one block */
+    bool packed;   /* kernel: its arguments came as one block */
     bool doubtful; /* changed since it was launched, to something that is not described */
     union {
         struct {

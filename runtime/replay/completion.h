@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The signals that tell which replays of a device are done, and what each replay uses until then.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See device.h. */
 #include "replay/device.h"
 
@@ -59,8 +60,8 @@ static void find_pool(const struct rl_hsa_table *hsa, struct rl_device *device)
     hsa_agent_t cpu = { 0 };
 
     if (hsa->hsa_agent_get_info((hsa_agent_t){ device->agent }, (hsa_agent_info_t)AGENT_NEAREST_CPU, &cpu) !=
-            HSA_STATUS_SUCCESS || !cpu.handle ||
-        hsa->hsa_amd_agent_iterate_memory_pools(cpu, visit_pool, &pools) != HSA_STATUS_SUCCESS)
+            HSA_STATUS_SUCCESS ||
+        !cpu.handle || hsa->hsa_amd_agent_iterate_memory_pools(cpu, visit_pool, &pools) != HSA_STATUS_SUCCESS)
         refuse(device, RL_REASON_DEVICE_UNUSABLE, "its nearest CPU is not known");
     device->pool = pools.kernarg.handle ? pools.kernarg : pools.fine;
     if (!device->pool.handle)

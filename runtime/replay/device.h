@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A GPU that plans run on: its exact gfx target, the host memory that buffers and arguments live in, and the
  * completions of its replays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See gate.h. */
 #include "replay/gate.h"
 
@@ -56,8 +57,9 @@ static const struct {
 
 static bool visit_tool(const struct rl_object *object, void *context)
 {
-    static const char *const tools[] = { "librocprofiler64", "librocprofiler64v2", "librocprofiler-sdk",
-                                         "librocprofiler-sdk-tool", "libroctracer64", "librocm-debug-agent" };
+    static const char *const tools[] = { "librocprofiler64",   "librocprofiler64v2",
+                                         "librocprofiler-sdk", "librocprofiler-sdk-tool",
+                                         "libroctracer64",     "librocm-debug-agent" };
 
     (void)context;
     for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When this library leaves launches to HIP whatever the graph: settings in the environment, profilers and
  * debuggers, functions that this HIP does not have, targets that the user does not allow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See inject.h; the rules, each with what it was learnt from, stand in section 3 of the architecture. */
 #include "replay/inject.h"
 
@@ -48,7 +49,7 @@ static void pass_through(void)
 /* An earlier reservation of the same call was a marker of another stream or a wait: ours goes in front of
  * the last. One add for both slots, since other threads reserve in the same queue. */
 uint64_t rl_inject_reserve(rl_hsa_queue_add_write_index_screlease_fn *native, const hsa_queue_t *queue,
-                         uint64_t count)
+                           uint64_t count)
 {
     if (slot.open)
         pass_through();
@@ -106,7 +107,8 @@ static bool may_run_here(struct rl_plan *plan)
     return true;
 }
 
-static hipError_t record_event(const struct rl_hip_table *hip, struct rl_stream_state *state, hipStream_t stream)
+static hipError_t record_event(const struct rl_hip_table *hip, struct rl_stream_state *state,
+                               hipStream_t stream)
 {
     uint32_t turn = atomic_fetch_add_explicit(&state->turn, 1, memory_order_relaxed);
     hipError_t status;
@@ -119,8 +121,9 @@ static hipError_t record_event(const struct rl_hip_table *hip, struct rl_stream_
     return status;
 }
 
-static enum rl_injection try(const struct rl_hip_table *hip, struct rl_plan *plan, struct rl_stream_state *state,
-                        hipStream_t stream, const struct rl_completion *completion)
+static enum rl_injection try(const struct rl_hip_table *hip, struct rl_plan *plan,
+                             struct rl_stream_state *state, hipStream_t stream,
+                             const struct rl_completion *completion)
 {
     hipError_t status = record_event(hip, state, stream);
 
@@ -144,8 +147,8 @@ static enum rl_injection try(const struct rl_hip_table *hip, struct rl_plan *pla
     return RL_INJECT_DONE;
 }
 
-enum rl_injection rl_inject(const struct rl_hip_table *hip, const struct rl_hsa_table *hsa, struct rl_plan *plan,
-                     struct rl_stream_state *state, hipStream_t stream)
+enum rl_injection rl_inject(const struct rl_hip_table *hip, const struct rl_hsa_table *hsa,
+                            struct rl_plan *plan, struct rl_stream_state *state, hipStream_t stream)
 {
     struct rl_completion *completion = rl_completion_claim(hsa, &plan->device->completions, &plan->use);
     enum rl_injection result = RL_INJECT_WAITS;

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See launch.h. */
 #include "replay/launch.h"
 
 #include <stdio.h>
 
-#include "replay/gate.h"
 #include "base/memory.h"
 #include "native/native.h"
-#include "report/options.h"
 #include "records/records.h"
+#include "replay/gate.h"
 #include "replay/inject.h"
+#include "report/options.h"
 
 enum {
     MOST_OBSERVATIONS = 2, /* the first launch may hold work that HIP does only once */
@@ -29,7 +30,7 @@ struct shown {
 /* Of one exec; what is not atomic belongs to whoever has made the exec busy. */
 struct launches {
     struct rl_plan *plan;
-    struct shown *shown; /* what the plan was made from; NULL: no plan */
+    struct shown *shown;     /* what the plan was made from; NULL: no plan */
     _Atomic uint32_t reason; /* enum rl_reason: native because of what a launch showed */
     unsigned observations;   /* without success since the last change */
     unsigned missed;         /* replays that did not find a place, one after the other */
@@ -322,8 +323,13 @@ hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle, hipStr
 {
     struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
     const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
-    struct launch launch = { native, handle, stream, per_thread, hip ? rl_hip_own(hip) : NULL,
-                             atomic_load_explicit(&rl_hsa_current, memory_order_acquire), NULL };
+    struct launch launch = { native,
+                             handle,
+                             stream,
+                             per_thread,
+                             hip ? rl_hip_own(hip) : NULL,
+                             atomic_load_explicit(&rl_hsa_current, memory_order_acquire),
+                             NULL };
     struct rl_report_exec *report = report_if_native(ref);
     hipError_t status;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens to a launch.
  *
@@ -25,7 +26,7 @@ hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t exec, hipStrea
 hipError_t rl_launch_destroy(rl_hipGraphExecDestroy_fn *native, hipGraphExec_t exec);
 
 bool rl_launches_define(void); /* before the first record of an exec is made; any number of times */
-void rl_launches_drain(void); /* before code is unloaded: waits for the replays that may run it */
+void rl_launches_drain(void);  /* before code is unloaded: waits for the replays that may run it */
 
 /* What HIP knows of its devices by now, before something waits for replays: one that failed may never be
  * done. Not while the process ends, when HIP's thread state may be gone. */

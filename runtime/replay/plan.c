@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See plan.h. */
 #define _GNU_SOURCE
 #include "replay/plan.h"
@@ -78,8 +79,8 @@ static void lay_out(struct draft *draft, uint32_t index)
     memcpy(dispatch->grid, packet->grid, sizeof(dispatch->grid));
     memcpy(dispatch->workgroup, packet->workgroup, sizeof(dispatch->workgroup));
     if (kernel->kernarg_bytes)
-        dispatch->kernarg =
-            place(draft, kernel->kernarg_bytes + seen->use.pattern_bytes + 16, ARGUMENT_ALIGNMENT);
+        dispatch->kernarg = place(draft, kernel->kernarg_bytes + seen->use.pattern_bytes + 16,
+                                  ARGUMENT_ALIGNMENT);
     if (kernel->properties & RL_PROPERTY_DISPATCH_POINTER)
         dispatch->packet = place(draft, sizeof(union rl_aql), PACKET_ALIGNMENT);
     if (kernel->properties & RL_PROPERTY_QUEUE_POINTER) {

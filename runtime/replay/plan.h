@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plan: one exec's dispatches as one retained indirect buffer, with everything that the buffer points to,
  * in one block of host memory that the GPU reads. It is made once, never changed, and may be replayed in any
@@ -13,21 +14,21 @@
 
 #include <stdatomic.h>
 
-#include "replay/device.h"
 #include "proof/observe.h"
 #include "proof/prove.h"
+#include "replay/device.h"
 
 struct rl_plan {
     struct rl_use use; /* references: of its owner and of each replay that is not known to be done */
     struct rl_device *device;
     uint64_t buffer;
     uint32_t dwords;
-    bool exclusive; /* may not run in two queues at once: its waits share a word of memory */
+    bool exclusive;                /* may not run in two queues at once: its waits share a word of memory */
     const hsa_queue_t *only_queue; /* NULL: kernels do not see their queue */
     _Atomic uintptr_t last_queue;
     uint32_t dispatches, levels;
     void *memory;
-    size_t bytes; /* of memory */
+    size_t bytes;         /* of memory */
     struct rl_plan *next; /* among those put aside */
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See stream_state.h. */
 #include "replay/stream_state.h"
 
@@ -55,7 +56,8 @@ static const void *key_of(const struct rl_hip_table *hip, hipStream_t stream, bo
     return &legacy[device];
 }
 
-struct rl_stream_state *rl_stream_state_find(const struct rl_hip_table *hip, hipStream_t stream, bool per_thread)
+struct rl_stream_state *rl_stream_state_find(const struct rl_hip_table *hip, hipStream_t stream,
+                                             bool per_thread)
 {
     struct rl_ref ref = rl_side_table_find(RL_STREAM_STATE, key_of(hip, stream, per_thread));
     struct rl_stream_state *state = ref.record ? (struct rl_stream_state *)state_of(ref.record) : NULL;
@@ -151,10 +153,12 @@ static struct rl_stream_state *make(const struct rl_hip_table *hip, hipStream_t 
         return NULL;
     }
     atomic_store_explicit(&record->note, (uintptr_t)state, memory_order_relaxed);
-    return rl_side_table_insert(RL_STREAM_STATE, key_of(hip, stream, per_thread), record).record ? state : NULL;
+    return rl_side_table_insert(RL_STREAM_STATE, key_of(hip, stream, per_thread), record).record ? state
+                                                                                                 : NULL;
 }
 
-struct rl_stream_state *rl_stream_state_make(const struct rl_hip_table *hip, hipStream_t stream, bool per_thread)
+struct rl_stream_state *rl_stream_state_make(const struct rl_hip_table *hip, hipStream_t stream,
+                                             bool per_thread)
 {
     struct rl_stream_state *state = rl_stream_state_find(hip, stream, per_thread);
     struct rl_quiet quiet;

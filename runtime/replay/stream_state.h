@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A state: a stream in which replays can ride, with the two events of ours that are recorded there in turn.
  *
@@ -16,17 +17,19 @@
 #include "native_table.h"
 
 struct rl_stream_state {
-    int ordinal; /* HIP's number of the device */
+    int ordinal;                     /* HIP's number of the device */
     _Atomic uint32_t turn, launches; /* whose event is next; launches that could ride */
     hipEvent_t events[2];
     struct rl_stream_state *next; /* among those without a stream */
 };
 
 /* NULL: none. No lock, no allocation. `per_thread`: NULL means the per-thread stream. */
-struct rl_stream_state *rl_stream_state_find(const struct rl_hip_table *hip, hipStream_t stream, bool per_thread);
+struct rl_stream_state *rl_stream_state_find(const struct rl_hip_table *hip, hipStream_t stream,
+                                             bool per_thread);
 
 /* Makes one after a native launch that succeeded. NULL: not now. */
-struct rl_stream_state *rl_stream_state_make(const struct rl_hip_table *hip, hipStream_t stream, bool per_thread);
+struct rl_stream_state *rl_stream_state_make(const struct rl_hip_table *hip, hipStream_t stream,
+                                             bool per_thread);
 
 void rl_stream_state_close(hipStream_t stream); /* before the native destroy */
 void rl_stream_states_close(void);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages on stderr, one line each, for people: "redline: text".
  *

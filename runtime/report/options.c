@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See options.h. An option is one line of known[] and the function that reads its value. */
 #define _GNU_SOURCE
 #include "report/options.h"
@@ -13,8 +14,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-static struct rl_options options = { .enabled = true, .log = RL_LOG_ERROR, .report = RL_REPORT_NONE,
-                                     .min_nodes = 1 };
+static struct rl_options options = {
+    .enabled = true, .log = RL_LOG_ERROR, .report = RL_REPORT_NONE, .min_nodes = 1
+};
 
 /* The index of the value among the words, or -1. */
 static int choice(const char *value, const char *const words[])
@@ -86,7 +88,8 @@ static bool read_dump(const char *value)
 
 static bool read_targets(const char *value)
 {
-    if (strlen(value) >= RL_LIST_SIZE || strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789,*- ") != strlen(value))
+    if (strlen(value) >= RL_LIST_SIZE ||
+        strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789,*- ") != strlen(value))
         return false;
     strcpy(options.targets, value);
     return true;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Options, read from the environment once, when the library is loaded (or at the first call, if a
  * constructor that ran before ours calls HIP). Later changes of the environment have no effect.

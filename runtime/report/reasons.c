@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See reasons.h. */
 #include "report/reasons.h"
 

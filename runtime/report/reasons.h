@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why something is launched natively: each reason has a name for tools and a sentence for people. A reason
  * is added here and nowhere else.
@@ -5,45 +6,46 @@
 #ifndef REDLINE_REASONS_H
 #define REDLINE_REASONS_H
 
-#define RL_REASONS(X)                                                                                      \
-    X(NONE, "")                                                                                            \
-    /* of the process */                                                                                   \
-    X(SWITCHED_OFF, "REDLINE=0 switches this library off")                                                 \
-    X(NOT_CLR, "the libamdhip64 of this process is not AMD's clr")                                         \
-    X(TWO_HIPS, "two different copies of libamdhip64 are loaded")                                          \
-    X(NOT_BOUND, "a function that changes graphs is not bound to this library")                            \
-    X(UNKNOWN_FUNCTION, "libamdhip64 has a graph function that this version does not know")                \
-    /* of a graph or an exec */                                                                            \
-    X(OUT_OF_MEMORY, "there was no memory for a record of it")                                             \
-    X(UNSEEN, "it was made where this library does not see it")                                            \
-    X(NATIVE_FAILED, "a HIP call on it failed and may have changed it half-way")                           \
-    X(CAPTURE_UNKNOWN, "its capture was changed in a way that cannot be followed")                         \
-    X(TOPOLOGY_DIFFERS, "HIP's graph differs from what the calls seen so far made of it")                  \
-    X(TOPOLOGY_CONTRADICTORY, "HIP's answers about the graph contradict each other")                       \
-    X(PENDING_ERROR, "an error of HIP was waiting to be asked for, which questions about the graph may hide") \
-    X(FLAGS, "it was instantiated with flags that only HIP honours")                                       \
-    X(EMPTY, "its graph has no nodes")                                                                     \
-    X(USER_OBJECT, "the graph retains a user object, whose destructor waits for launches by HIP")          \
-    X(NODE_TYPE, "it has a node of a type that only HIP can run")                                          \
-    /* of a launch that was observed */                                                                    \
-    X(NO_PACKETS, "HIP puts nothing into a queue on the thread that launches it")                          \
-    X(QUEUE, "HIP used a queue in a way that this version does not know")                                  \
-    X(DEVICES, "it runs on more than one GPU")                                                             \
-    X(PACKET_UNKNOWN, "HIP's packets hold something that this version does not know")                      \
-    X(PACKETS_DIFFER, "HIP's packets differ from the graph")                                               \
-    X(CODE_UNKNOWN, "the code of one of its kernels cannot be read")                                       \
-    X(COPY_ENGINE, "HIP copies a part of it by a copy engine or on the host")                              \
-    X(HOST_WORK, "HIP does a part of it on the host")                                                      \
-    X(NOT_LOWERED, "a kernel needs what an indirect buffer does not give")                                 \
-    /* of a device, or of what stands around it */                                                         \
-    X(NOT_CARRIED, "HIP's event records leave no place for it in the stream's queue")                      \
-    X(TOO_SMALL, "it is smaller than REDLINE_MIN_NODES")                                                   \
-    X(TARGET_UNKNOWN, "this version has no packets for the GPU")                                           \
-    X(TARGET_DENIED, "REDLINE_TARGETS does not allow the GPU")                                             \
-    X(DEVICE_FAILED, "the GPU has reported an error")                                                      \
-    X(DEVICE_UNUSABLE, "the GPU or its memory cannot be used in the way replays need")                     \
-    X(ENVIRONMENT, "a setting of HIP or ROCr in the environment asks for launches by HIP")                 \
-    X(TOOL, "a profiler, tracer or debugger is loaded")                                                    \
+#define RL_REASONS(X)                                                                                        \
+    X(NONE, "")                                                                                              \
+    /* of the process */                                                                                     \
+    X(SWITCHED_OFF, "REDLINE=0 switches this library off")                                                   \
+    X(NOT_CLR, "the libamdhip64 of this process is not AMD's clr")                                           \
+    X(TWO_HIPS, "two different copies of libamdhip64 are loaded")                                            \
+    X(NOT_BOUND, "a function that changes graphs is not bound to this library")                              \
+    X(UNKNOWN_FUNCTION, "libamdhip64 has a graph function that this version does not know")                  \
+    /* of a graph or an exec */                                                                              \
+    X(OUT_OF_MEMORY, "there was no memory for a record of it")                                               \
+    X(UNSEEN, "it was made where this library does not see it")                                              \
+    X(NATIVE_FAILED, "a HIP call on it failed and may have changed it half-way")                             \
+    X(CAPTURE_UNKNOWN, "its capture was changed in a way that cannot be followed")                           \
+    X(TOPOLOGY_DIFFERS, "HIP's graph differs from what the calls seen so far made of it")                    \
+    X(TOPOLOGY_CONTRADICTORY, "HIP's answers about the graph contradict each other")                         \
+    X(PENDING_ERROR,                                                                                         \
+      "an error of HIP was waiting to be asked for, which questions about the graph may hide")               \
+    X(FLAGS, "it was instantiated with flags that only HIP honours")                                         \
+    X(EMPTY, "its graph has no nodes")                                                                       \
+    X(USER_OBJECT, "the graph retains a user object, whose destructor waits for launches by HIP")            \
+    X(NODE_TYPE, "it has a node of a type that only HIP can run")                                            \
+    /* of a launch that was observed */                                                                      \
+    X(NO_PACKETS, "HIP puts nothing into a queue on the thread that launches it")                            \
+    X(QUEUE, "HIP used a queue in a way that this version does not know")                                    \
+    X(DEVICES, "it runs on more than one GPU")                                                               \
+    X(PACKET_UNKNOWN, "HIP's packets hold something that this version does not know")                        \
+    X(PACKETS_DIFFER, "HIP's packets differ from the graph")                                                 \
+    X(CODE_UNKNOWN, "the code of one of its kernels cannot be read")                                         \
+    X(COPY_ENGINE, "HIP copies a part of it by a copy engine or on the host")                                \
+    X(HOST_WORK, "HIP does a part of it on the host")                                                        \
+    X(NOT_LOWERED, "a kernel needs what an indirect buffer does not give")                                   \
+    /* of a device, or of what stands around it */                                                           \
+    X(NOT_CARRIED, "HIP's event records leave no place for it in the stream's queue")                        \
+    X(TOO_SMALL, "it is smaller than REDLINE_MIN_NODES")                                                     \
+    X(TARGET_UNKNOWN, "this version has no packets for the GPU")                                             \
+    X(TARGET_DENIED, "REDLINE_TARGETS does not allow the GPU")                                               \
+    X(DEVICE_FAILED, "the GPU has reported an error")                                                        \
+    X(DEVICE_UNUSABLE, "the GPU or its memory cannot be used in the way replays need")                       \
+    X(ENVIRONMENT, "a setting of HIP or ROCr in the environment asks for launches by HIP")                   \
+    X(TOOL, "a profiler, tracer or debugger is loaded")                                                      \
     X(HIP_UNKNOWN, "this HIP lacks a function that replays need")
 
 #define RL_REASON_MEMBER(name, sentence) RL_REASON_##name,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See report.h. */
 #define _GNU_SOURCE
 #include "report/report_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the user can learn: the state of the process, counters, one line for each exec with the reason why
  * it is native, and the summary of all that when the process exits (REDLINE_REPORT).
@@ -29,15 +30,15 @@
 enum { RL_REPORT_EXECS = 256, RL_TEXT_SIZE = 256 };
 
 /* Counters of the process: name in JSON, and in text with _ as blanks. */
-#define RL_COUNTERS(X) \
-    X(graphs_created)  \
-    X(captures_ended)  \
-    X(execs_created)   \
-    X(execs_destroyed) \
-    X(execs_updated)   \
-    X(launches_without_record) \
-    X(launches_in_other_streams) \
-    X(replays_without_place) \
+#define RL_COUNTERS(X)                                                                                       \
+    X(graphs_created)                                                                                        \
+    X(captures_ended)                                                                                        \
+    X(execs_created)                                                                                         \
+    X(execs_destroyed)                                                                                       \
+    X(execs_updated)                                                                                         \
+    X(launches_without_record)                                                                               \
+    X(launches_in_other_streams)                                                                             \
+    X(replays_without_place)                                                                                 \
     X(plans_renewed)
 
 #define RL_COUNTER_MEMBER(name) RL_COUNT_##name,
@@ -52,7 +53,7 @@ struct rl_text {
 struct rl_report_exec {
     _Alignas(64) _Atomic uint64_t launches_native, launches_replayed, nodes, reason;
     _Atomic uint64_t said; /* reasons that the log was told of, a bit each */
-    bool shared; /* by all execs beyond RL_REPORT_EXECS */
+    bool shared;           /* by all execs beyond RL_REPORT_EXECS */
     struct rl_text detail;
 };
 
@@ -72,8 +73,8 @@ struct rl_report_exec *rl_report_exec(uint64_t nodes);
 /* Why the exec is native from now on; RL_REASON_NONE: no more. The log at info says each reason once, since
  * an exec that is changed before each launch may get its reason anew each time. */
 __attribute__((format(printf, 3, 4))) void rl_report_exec_reason(struct rl_report_exec *exec,
-                                                                 enum rl_reason reason,
-                                                                 const char *detail, ...);
+                                                                 enum rl_reason reason, const char *detail,
+                                                                 ...);
 
 /* A plain add: of two launches of one exec at the very same time one may go uncounted. */
 static inline void rl_report_launch(struct rl_report_exec *exec, bool replayed)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What report.c keeps and summary.c reads when the process exits. */
 #ifndef REDLINE_REPORT_STATE_H
 #define REDLINE_REPORT_STATE_H

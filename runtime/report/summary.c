@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report at exit, as text or JSON, straight into a file descriptor through one small buffer: no
  * allocation and no stdio, since the exit may come while other threads hold the locks of both. Called by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef REDLINE_VERSION_H
 #define REDLINE_VERSION_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A struct passed by value between two other arguments. */
 #include "arguments.h"
 #include "kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A struct argument with holes and an array, the same bytes for kernel, twin and application. */
 #ifndef SOFTGPU_ARGUMENTS_H
 #define SOFTGPU_ARGUMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise kernels without hidden arguments, launched in blocks of BLOCK work-items. `slow_` kernels mean
  * the same; tests have the software GPU delay them by name. Unsigned arithmetic wraps, so every order of
  * updates shows. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every id of a three-dimensional grid, at the place that the ids themselves give. */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the test kernels are written in: OpenCL C without a device library, or, included from
  * softgpu/twins/kernels.c, the same text as host C. Names that mean something else on each side are macros
@@ -24,9 +25,10 @@
 
 #ifdef __OPENCL_C_VERSION__
 
-#define DIMENSION(d, builtin) \
-    ((d) == 0 ? __builtin_amdgcn_##builtin##_x() \
-     : (d) == 1 ? __builtin_amdgcn_##builtin##_y() : __builtin_amdgcn_##builtin##_z())
+#define DIMENSION(d, builtin)                                                                                \
+    ((d) == 0   ? __builtin_amdgcn_##builtin##_x()                                                           \
+     : (d) == 1 ? __builtin_amdgcn_##builtin##_y()                                                           \
+                : __builtin_amdgcn_##builtin##_z())
 #define get_local_id(d) DIMENSION(d, workitem_id)
 #define get_group_id(d) DIMENSION(d, workgroup_id)
 #define get_local_size(d) ((uint)DIMENSION(d, workgroup_size))
@@ -48,24 +50,24 @@ static inline uint hidden_global_size(uint d)
 #define get_global_size(d) hidden_global_size(d)
 #endif
 
-#define BARRIER() \
-    do { \
-        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); \
-        __builtin_amdgcn_s_barrier(); \
-        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); \
+#define BARRIER()                                                                                            \
+    do {                                                                                                     \
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");                                               \
+        __builtin_amdgcn_s_barrier();                                                                        \
+        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");                                               \
     } while (0)
 #define STATIC_LDS(type, name, count) __local type name[count]
-#define DYNAMIC_LDS(type, name, count) \
+#define DYNAMIC_LDS(type, name, count)                                                                       \
     __local type *name = (__local type *)(size_t)__builtin_amdgcn_groupstaticsize()
 #define LDS_ARGUMENT(type, name) __local type *name
 #define USE_LDS_ARGUMENT(type, name, count)
 #define VARIABLE(type, name, ...) __attribute__((visibility("default"))) __global type name = __VA_ARGS__
 #define POINTER_TO(type, name) ((__global type *)&name)
-#define ATOMIC_ADD(pointer, value) \
-    __opencl_atomic_fetch_add((__global atomic_uint *)(pointer), value, memory_order_relaxed, \
+#define ATOMIC_ADD(pointer, value)                                                                           \
+    __opencl_atomic_fetch_add((__global atomic_uint *)(pointer), value, memory_order_relaxed,                \
                               memory_scope_device)
-#define ATOMIC_MAX(pointer, value) \
-    __opencl_atomic_fetch_max((__global atomic_uint *)(pointer), value, memory_order_relaxed, \
+#define ATOMIC_MAX(pointer, value)                                                                           \
+    __opencl_atomic_fetch_max((__global atomic_uint *)(pointer), value, memory_order_relaxed,                \
                               memory_scope_device)
 #define LANE_ID() __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u))
 #define WAVE_SIZE() __builtin_amdgcn_wavefrontsize()

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All kernels of kernels.co: one translation unit, since a code object's metadata is one note. */
 #include "basic.cl"
 #include "arguments.cl"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Test kernels and applications of the software GPU. Included by the top Makefile.
 #
 #   make fixtures   rebuilds the committed code objects softgpu/kernels/fixtures/<gfx>/*.co with clang 19
@@ -44,5 +45,6 @@ $(APP_HEADER):
 	@echo "$@ is missing: run \`make rocm\` first." >&2; exit 1
 
 build/apps/%: tests/apps/%.c tests/apps/app.h | $(APP_HEADER)
+	$(call say_once,apps,Compiling the applications of tests/apps)
 	@mkdir -p $(@D)
 	$(CC) $(APP_FLAGS) $< -o $@ $(APP_LINK)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Local memory: static, dynamic as HIP's extern __shared__, and through an argument; all need a barrier. */
 #include "kernel.h"
 

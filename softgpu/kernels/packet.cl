@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads its own AQL packet through the dispatch pointer. */
 #include "kernel.h"
 

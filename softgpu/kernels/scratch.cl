@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A private array whose index only the data know, so that it cannot live in registers. */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that learn their block and grid size from hidden arguments. */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Code object version 4: block and grid size are read from the dispatch packet. */
 #include "kernel.h"
 

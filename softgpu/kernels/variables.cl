@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables of the code object: two that the host sets, one that the kernel counts up. */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Built twice, for waves of 32 and of 64 lanes. */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Layouts that the software GPU shares with ROCr: AQL packets (HSA Platform System Architecture 1.2,
  * section 2.9), the AMD queue and signal objects behind hsa_queue_t and hsa_signal_t, and the model interface
@@ -62,8 +63,8 @@ struct sg_packet_barrier {
 struct sg_packet_pm4 {
     uint16_t header;
     uint8_t format, reserved0;
-    uint32_t jump[4];            /* INDIRECT_BUFFER: header, address low, address high, dwords and VALID */
-    uint32_t remaining;          /* dwords of the packet body after this one */
+    uint32_t jump[4];   /* INDIRECT_BUFFER: header, address low, address high, dwords and VALID */
+    uint32_t remaining; /* dwords of the packet body after this one */
     uint32_t reserved1[8];
     uint64_t completion;
 };
@@ -162,8 +163,8 @@ enum {
 };
 
 struct sg_model_queue_info {
-    uint64_t ring, write_pointer, read_pointer;   /* relative to the aperture */
-    uint64_t *doorbell;                           /* libhsakmt leaves it NULL */
+    uint64_t ring, write_pointer, read_pointer; /* relative to the aperture */
+    uint64_t *doorbell;                         /* libhsakmt leaves it NULL */
     uint32_t ring_bytes, type;
 };
 

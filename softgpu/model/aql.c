@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AQL packet processor of one queue (HSA Platform System Architecture 1.2, 2.9): packets are launched in
  * order, a set barrier bit waits until all earlier packets have completed, kernels may overlap otherwise. As
@@ -392,7 +393,7 @@ static void free_queue(struct sg_queue *queue)
     free(aql);
 }
 
-static const struct sg_queue_class class = {step, busy, free_queue};
+static const struct sg_queue_class class = { step, busy, free_queue };
 
 struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gpu *gpu)
 {
@@ -406,8 +407,8 @@ struct sg_queue *sg_aql_new(const struct sg_model_queue_info *info, struct sg_gp
     aql->queue.write_pointer = (_Atomic uint64_t *)(gpu->aperture + info->write_pointer);
     aql->queue.read_pointer = (_Atomic uint64_t *)(gpu->aperture + info->read_pointer);
     aql->slots = info->ring_bytes / SG_AQL_PACKET_BYTES;
-    aql->queue.hsa =
-        (struct sg_hsa_queue *)(info->read_pointer - offsetof(struct sg_hsa_queue, read_dispatch_id));
+    aql->queue.hsa = (struct sg_hsa_queue *)(info->read_pointer -
+                                             offsetof(struct sg_hsa_queue, read_dispatch_id));
     aql->last = &aql->first;
     aql->look = true;
     return &aql->queue;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State of one AQL queue, shared by the packet processor (aql.c) and the vendor PM4 packet (buffer.c). All of
  * it belongs to the command processor, which holds the GPU's lock.
@@ -14,19 +15,19 @@ enum { SG_REPORT_BYTES = 2048 };
 struct sg_flight {
     struct sg_flight *next;
     uint64_t index, completion;
-    struct sg_kernel_job *kernel;        /* of a dispatch packet, until it is done */
+    struct sg_kernel_job *kernel; /* of a dispatch packet, until it is done */
     bool complete;
 };
 
 struct sg_aql {
     struct sg_queue queue;
     uint64_t slots;
-    uint64_t head;                       /* next packet to launch */
-    bool look;                           /* a doorbell has been rung since there was nothing at `head` */
-    bool scratch_asked;         /* the packet at `head` waits for scratch memory */
-    unsigned seen_dependencies; /* of the barrier packet at `head` */
+    uint64_t head;                   /* next packet to launch */
+    bool look;                       /* a doorbell has been rung since there was nothing at `head` */
+    bool scratch_asked;              /* the packet at `head` waits for scratch memory */
+    unsigned seen_dependencies;      /* of the barrier packet at `head` */
     struct sg_flight *first, **last; /* launched and not retired, in order */
-    struct sg_kernel_job *waves; /* dispatches that PM4 buffers started */
+    struct sg_kernel_job *waves;     /* dispatches that PM4 buffers started */
     struct sg_pm4_queue *pm4;
     bool parsing; /* the packet at `head` is a buffer under way */
     uint64_t parse_start_ns;

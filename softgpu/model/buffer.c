@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The vendor PM4 packet: its indirect buffer in the strict executor, the machine that the executor sees, and
  * the dispatches that it starts. These wait for nothing but what stands in the buffer.
@@ -132,8 +133,8 @@ static bool start_buffer(struct sg_aql *aql, uint16_t header)
     sg_trace_aql(&aql->queue, aql->head, sg_aql_slot(aql, aql->head), header, NULL, text);
     free(text);
     if (!aql->pm4) {
-        struct sg_pm4_host host = {aql,        readable,  writable,  descriptor_of, start_wave,
-                                   waves_done, gpu_clock, interrupt, sg_aql_warn};
+        struct sg_pm4_host host = { aql,        readable,  writable,  descriptor_of, start_wave,
+                                    waves_done, gpu_clock, interrupt, sg_aql_warn };
 
         aql->pm4 = sg_pm4_queue_new(aql->queue.gpu->gfx, &host);
     }

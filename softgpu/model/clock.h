@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time of the software GPU: CLOCK_MONOTONIC in nanoseconds; the GPU's own counter runs at 100 MHz. */
 #ifndef SOFTGPU_MODEL_CLOCK_H
 #define SOFTGPU_MODEL_CLOCK_H

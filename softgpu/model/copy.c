@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "copy.h"
 
 #include <inttypes.h>
@@ -40,15 +41,16 @@ static uint64_t address(const uint32_t *low)
 struct window_format {
     unsigned xy, z, pitch_low, pitch, slice;
 };
-static const struct window_format window_sdma5 = {14, 11, 13, 19, 28}, window_sdma7 = {16, 14, 16, 16, 32};
+static const struct window_format window_sdma5 = { 14, 11, 13, 19, 28 },
+                                  window_sdma7 = { 16, 14, 16, 16, 32 };
 
 static void decode_window(struct sg_copy *copy, const uint32_t *words, unsigned gfx_major)
 {
     const struct window_format *f = gfx_major >= 12 ? &window_sdma7 : &window_sdma5;
-    unsigned shift = field(words[0], 29, 3);         /* log2 of the element's bytes */
-    uint64_t *base[2] = {&copy->source, &copy->target};
-    uint64_t *pitch[2] = {&copy->source_pitch, &copy->target_pitch};
-    uint64_t *slice[2] = {&copy->source_slice, &copy->target_slice};
+    unsigned shift = field(words[0], 29, 3); /* log2 of the element's bytes */
+    uint64_t *base[2] = { &copy->source, &copy->target };
+    uint64_t *pitch[2] = { &copy->source_pitch, &copy->target_pitch };
+    uint64_t *slice[2] = { &copy->source_slice, &copy->target_slice };
 
     for (int side = 0; side < 2; side++) {
         const uint32_t *w = words + 1 + 5 * side;
@@ -70,7 +72,7 @@ bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t availa
 {
     unsigned op = field(words[0], 0, 8), sub = field(words[0], 8, 8);
     bool known = true;
-    uint32_t padded[13] = {0};
+    uint32_t padded[13] = { 0 };
     const uint32_t *w = words;
 
     memset(copy, 0, sizeof *copy);
@@ -167,9 +169,9 @@ bool sg_copy_decode(struct sg_copy *copy, const uint32_t *words, uint64_t availa
 
 const char *sg_copy_name(const struct sg_copy *copy)
 {
-    static const char *const names[] = {"sdma_nop",    "sdma_copy",      "sdma_copy_rect", "sdma_fill",
-                                        "sdma_write",  "sdma_fence",     "sdma_trap",      "sdma_poll",
-                                        "sdma_atomic", "sdma_timestamp", "sdma_cache"};
+    static const char *const names[] = { "sdma_nop",    "sdma_copy",      "sdma_copy_rect", "sdma_fill",
+                                         "sdma_write",  "sdma_fence",     "sdma_trap",      "sdma_poll",
+                                         "sdma_atomic", "sdma_timestamp", "sdma_cache" };
 
     return names[copy->kind];
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one packet of a copy engine asks for, decoded: the packet formats of SDMA 5 and 6 (gfx10, gfx11) and
  * SDMA 7 (gfx12), as far as ROCr emits them. Anything else is an error with a reason.
@@ -25,14 +26,14 @@ enum sg_copy_kind {
 
 struct sg_copy {
     enum sg_copy_kind kind;
-    uint32_t dwords;                     /* length of the packet */
+    uint32_t dwords; /* length of the packet */
     uint64_t source, target;
-    uint64_t bytes;                      /* of a row when `rows` or `slices` exceed 1 */
+    uint64_t bytes; /* of a row when `rows` or `slices` exceed 1 */
     uint32_t rows, slices;
-    uint64_t source_pitch, source_slice, target_pitch, target_slice;   /* bytes */
-    uint64_t value;                      /* fill, fence, atomic, poll reference, trap context */
-    uint32_t mask, function;             /* poll */
-    const uint32_t *data;                /* write */
+    uint64_t source_pitch, source_slice, target_pitch, target_slice; /* bytes */
+    uint64_t value;          /* fill, fence, atomic, poll reference, trap context */
+    uint32_t mask, function; /* poll */
+    const uint32_t *data;    /* write */
 };
 
 /* `available` dwords may be read. False, with a sentence in `text`, when the packet is not understood. */

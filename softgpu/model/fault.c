@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "fault.h"
 
@@ -26,13 +27,13 @@ enum { HANDLERS = 8 };
 static struct chain {
     struct sigaction handler[HANDLERS];
     int count;
-} chains[2];                             /* SIGSEGV, SIGBUS */
+} chains[2]; /* SIGSEGV, SIGBUS */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A handler may call the one before it or raise the signal again: both lead back to ours, deeper in the
  * stack. `depth` counts that, and each level goes to the next older handler. */
 static _Thread_local struct {
-    uintptr_t frame;                     /* of the outer level */
+    uintptr_t frame; /* of the outer level */
     int depth;
 } level __attribute__((tls_model("initial-exec")));
 
@@ -46,7 +47,7 @@ static void remove_handler(struct chain *chain, int at)
 static void pass_on(int number, siginfo_t *info, void *context, int depth)
 {
     struct chain *chain = &chains[number == SIGBUS];
-    bool raised = info->si_code <= 0;    /* by a process, not by an instruction that faults again */
+    bool raised = info->si_code <= 0; /* by a process, not by an instruction that faults again */
     int count = chain->count;
 
     if (depth > count) {
@@ -111,7 +112,8 @@ static void install(int number)
 
     pthread_mutex_lock(&lock);
     if (!sigaction(number, NULL, &now) && now.sa_sigaction != on_fault) {
-        struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+        struct sigaction ours = { .sa_sigaction = on_fault,
+                                  .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
 
         for (int i = chain->count; i-- > 0;)
             if (same_handler(&chain->handler[i], &now))
@@ -136,7 +138,7 @@ void sg_fault_prepare(void)
 
 int sg_fault_guard(void (*function)(void *), void *argument, uint64_t *address)
 {
-    struct guard here = {.address = 0};
+    struct guard here = { .address = 0 };
     int number = sigsetjmp(here.back, 0); /* the handler blocks no signal, so there is no mask to restore */
 
     if (!number) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a function that touches GPU memory on behalf of a kernel or a copy, and survives its faults. Faults of
  * all other code go to whatever handler was there before.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "gpu.h"
 
@@ -109,7 +110,7 @@ static void step_safely(struct visit *visit)
 
     if (queue->lost || !sg_fault_guard(step, visit, &address))
         return;
-    visit->pass = (struct sg_pass){SG_IDLE, 0};
+    visit->pass = (struct sg_pass){ SG_IDLE, 0 };
     queue->lost = true;
     sg_memory_describe(address, place, sizeof place);
     snprintf(text, sizeof text, "memory that a packet needs is gone, at 0x%" PRIx64 ": %s", address, place);
@@ -121,7 +122,7 @@ static void pass(struct sg_gpu *gpu, struct sg_pass *sum)
     sg_fault_prepare();
     pthread_mutex_lock(&gpu->lock);
     for (struct sg_queue *queue = gpu->queues; queue; queue = queue->next) {
-        struct visit visit = {queue, {SG_IDLE, 0}};
+        struct visit visit = { queue, { SG_IDLE, 0 } };
 
         step_safely(&visit);
         sg_pass_note(sum, visit.pass.progress);
@@ -140,7 +141,7 @@ static void *command_processor(void *argument)
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     prctl(PR_SET_TIMERSLACK, 1000);
     for (;;) {
-        struct sg_pass sum = {SG_IDLE, 0};
+        struct sg_pass sum = { SG_IDLE, 0 };
         uint32_t seen = sg_work_pulse();
 
         pass(gpu, &sum);
@@ -243,10 +244,10 @@ static void lose_queues(struct sg_gpu *gpu, uint64_t base, uint64_t size)
 {
     pthread_mutex_lock(&gpu->lock);
     for (struct sg_queue *queue = gpu->queues; queue; queue = queue->next) {
-        uint64_t needed[] = {(uint64_t)queue->ring, (uint64_t)queue->write_pointer,
-                             (uint64_t)queue->read_pointer,
-                             queue->hsa && !queue->lost ? queue->hsa->doorbell_signal : 0,
-                             queue->hsa && !queue->lost ? queue->hsa->inactive_signal : 0};
+        uint64_t needed[] = { (uint64_t)queue->ring, (uint64_t)queue->write_pointer,
+                              (uint64_t)queue->read_pointer,
+                              queue->hsa && !queue->lost ? queue->hsa->doorbell_signal : 0,
+                              queue->hsa && !queue->lost ? queue->hsa->inactive_signal : 0 };
 
         for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
             queue->lost |= needed[i] - base < size;
@@ -286,8 +287,8 @@ static void set_set_event(void *model, sg_set_event_fn fn, void *data)
 static void *register_queue(void *model, struct sg_model_queue_info *info)
 {
     struct sg_gpu *gpu = model;
-    struct sg_queue *queue =
-        info->type == SG_KFD_QUEUE_COMPUTE_AQL ? sg_aql_new(info, gpu) : sg_sdma_new(info, gpu);
+    struct sg_queue *queue = info->type == SG_KFD_QUEUE_COMPUTE_AQL ? sg_aql_new(info, gpu)
+                                                                    : sg_sdma_new(info, gpu);
 
     if (!queue)
         return NULL;
@@ -321,7 +322,7 @@ static void destroy_queue(void *model, void *handle)
     pthread_mutex_lock(&gpu->lock);
     for (at = &gpu->queues; *at && *at != queue; at = &(*at)->next)
         ;
-    bool ours = *at != NULL;             /* not in a forked child */
+    bool ours = *at != NULL; /* not in a forked child */
 
     if (ours)
         *at = queue->next;

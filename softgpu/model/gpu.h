@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One software GPU: its queues and the command processor thread that walks them. The command processor never
  * waits for one queue: a queue that cannot go on says so and the next one is looked at, so queues progress
@@ -20,9 +21,9 @@
 struct sg_queue;
 
 struct sg_gpu {
-    int index;                           /* GPU 0 is topology node 1 */
+    int index; /* GPU 0 is topology node 1 */
     char gfx[16];
-    unsigned major;                      /* 10, 11, 12 */
+    unsigned major; /* 10, 11, 12 */
     uint8_t *aperture;
     sg_set_event_fn set_event;
     void *event_data;
@@ -54,7 +55,7 @@ static inline void sg_pass_wake(struct sg_pass *pass, uint64_t ns)
 
 struct sg_queue_class {
     void (*step)(struct sg_queue *queue, struct sg_pass *pass);
-    bool (*busy)(const struct sg_queue *queue);      /* a worker still runs something of it */
+    bool (*busy)(const struct sg_queue *queue); /* a worker still runs something of it */
     void (*free)(struct sg_queue *queue);
 };
 
@@ -67,9 +68,9 @@ struct sg_queue {
     uint64_t ring_bytes;
     _Atomic uint64_t *write_pointer, *read_pointer;
     struct sg_hsa_queue *hsa; /* of a compute queue; NULL of a copy engine */
-    uint64_t random; /* delay sequence of this queue */
+    uint64_t random;          /* delay sequence of this queue */
     bool failed;
-    bool lost; /* its own memory is gone, as when a process ends without destroying it */
+    bool lost;      /* its own memory is gone, as when a process ends without destroying it */
     int64_t raised; /* error that was put into the queue's inactive signal, 0 for none */
     uint64_t raised_ns;
     _Atomic bool cancelled; /* being destroyed: kernels that wait for memory give up */

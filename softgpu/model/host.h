@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The half of the software GPU that is preloaded below HIP (softgpu/preload), seen from the model library:
  * kernels of loaded executables, registered host memory, the doorbell word. The preload is found by symbol

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "image.h"
 
@@ -22,7 +23,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
     (void)size;
     if (!file || strncmp(file, query->name, strlen(query->name)))
         return 0;
-    struct sg_image image = {.base = info->dlpi_addr, .low = UINTPTR_MAX};
+    struct sg_image image = { .base = info->dlpi_addr, .low = UINTPTR_MAX };
 
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -52,7 +53,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 
 bool sg_image_find(const char *name, struct sg_image *image)
 {
-    struct query query = {name, image, false};
+    struct query query = { name, image, false };
 
     dl_iterate_phdr(visit, &query);
     return query.found;
@@ -78,7 +79,7 @@ void *sg_image_replace_import(const struct sg_image *image, const char *symbol, 
     struct {
         const ElfW(Rela) * first;
         size_t bytes;
-    } tables[2] = {{NULL, 0}, {NULL, 0}};
+    } tables[2] = { { NULL, 0 }, { NULL, 0 } };
     void *old = NULL;
 
     for (const ElfW(Dyn) *entry = image->dynamic; entry->d_tag != DT_NULL; entry++) {
@@ -141,7 +142,7 @@ uintptr_t sg_image_function(const struct sg_image *image, uintptr_t pc)
 static uint8_t *place_jump(const struct sg_image *image, void *to)
 {
     enum { STEP = 1 << 16, STEPS = 1 << 13 };
-    uint8_t jump[14] = {0xff, 0x25, 0, 0, 0, 0};
+    uint8_t jump[14] = { 0xff, 0x25, 0, 0, 0, 0 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     memcpy(jump + 6, &to, sizeof to);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Redirects calls inside one loaded library, ROCr, while it starts: an imported function by its slot in the
  * global offset table, or an internal function at each place that calls it. Files stay as they are; pages are
@@ -11,12 +12,12 @@
 #include <stdint.h>
 
 struct sg_image {
-    uintptr_t base;              /* load bias */
-    uintptr_t low;               /* of its first segment */
-    uintptr_t text, text_end;    /* executable segment */
-    uintptr_t data, data_end;    /* writable segment */
+    uintptr_t base;           /* load bias */
+    uintptr_t low;            /* of its first segment */
+    uintptr_t text, text_end; /* executable segment */
+    uintptr_t data, data_end; /* writable segment */
     const void *dynamic;
-    const uint8_t *unwind;       /* .eh_frame_hdr, NULL if it has none */
+    const uint8_t *unwind; /* .eh_frame_hdr, NULL if it has none */
 };
 
 /* The loaded library whose file name starts with `name`; false when there is none. */

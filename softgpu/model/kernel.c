@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel.h"
 
 #include <inttypes.h>
@@ -107,8 +108,8 @@ static bool is_rocr_shader(struct sg_kernel_job *job, const struct sg_packet_dis
     if (sg_host_kernel(packet->kernel_object, &known) ||
         !sg_memory_mapped(packet->kernarg, SHADER_ARGUMENT_BYTES))
         return false;
-    const char *name =
-        sg_twin_rocr_shader((const void *)packet->kernarg, SHADER_ARGUMENT_BYTES, job->dispatch.grid);
+    const char *name = sg_twin_rocr_shader((const void *)packet->kernarg, SHADER_ARGUMENT_BYTES,
+                                           job->dispatch.grid);
 
     if (!name)
         return false;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One kernel to be run: what an AQL packet or a PM4 dispatch asks for, checked against the kernel descriptor,
  * and the job that runs its native twin. The packet is copied: the kernel arguments are not, as the hardware
@@ -14,11 +15,11 @@
 
 struct sg_kernel_job {
     struct sg_job job;
-    struct sg_kernel_job *chain;         /* owner's list */
-    uint64_t index;                      /* packet that started it */
+    struct sg_kernel_job *chain; /* owner's list */
+    uint64_t index;              /* packet that started it */
     char name[256];
-    uint64_t object;                     /* its descriptor */
-    const _Atomic bool *cancelled;       /* the queue goes away */
+    uint64_t object;               /* its descriptor */
+    const _Atomic bool *cancelled; /* the queue goes away */
     struct sg_dispatch dispatch;
 };
 

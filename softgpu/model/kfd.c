@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "kfd.h"
 
@@ -28,8 +29,8 @@ enum request {
 };
 
 /* Requests that the backend implements. */
-static const uint8_t forwarded[] = {0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x11, 0x12, 0x14,
-                                    0x15, 0x16, 0x17, 0x18, 0x19, 0x20, 0x21, 0x23};
+static const uint8_t forwarded[] = { 0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x11, 0x12, 0x14,
+                                     0x15, 0x16, 0x17, 0x18, 0x19, 0x20, 0x21, 0x23 };
 
 struct kfd_clock_counters {
     uint64_t gpu, cpu, system, system_frequency;
@@ -46,7 +47,7 @@ struct kfd_event {
 };
 
 struct kfd_event_data {
-    uint64_t last_age;                   /* of a signal event; other kinds use more of the union */
+    uint64_t last_age; /* of a signal event; other kinds use more of the union */
     uint64_t union_rest[3];
     uint64_t next;
     uint32_t id, pad;
@@ -86,7 +87,7 @@ struct event {
 static int (*backend)(unsigned long request, void *argument);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
-static struct event events[EVENTS];      /* by id */
+static struct event events[EVENTS]; /* by id */
 
 static struct event *find(uint32_t id)
 {
@@ -159,7 +160,7 @@ static int reset_event(uint32_t id)
 
 /* Under `lock`. One waiter's view of one event. */
 struct view {
-    uint64_t age;                        /* when the wait began */
+    uint64_t age; /* when the wait began */
     bool activated;
 };
 
@@ -172,8 +173,8 @@ static bool begin_wait(const struct kfd_wait_events *arguments, const struct kfd
         if (!event)
             return false;
         views[i].age = event->age;
-        views[i].activated =
-            event->signal && (event->signaled || (data[i].last_age && data[i].last_age != event->age));
+        views[i].activated = event->signal &&
+                             (event->signaled || (data[i].last_age && data[i].last_age != event->age));
         if (event->auto_reset)
             event->signaled = false;
     }
@@ -278,7 +279,7 @@ static int answer(unsigned long request, void *arguments)
     case KFD_SET_EVENT: return set_event(((struct kfd_event *)arguments)->id);
     case KFD_RESET_EVENT: return reset_event(((struct kfd_event *)arguments)->id);
     case KFD_WAIT_EVENTS: return wait_events(arguments);
-    case KFD_UPDATE_QUEUE:               /* priority and share of time: no effect on results */
+    case KFD_UPDATE_QUEUE: /* priority and share of time: no effect on results */
     case KFD_SET_CU_MASK:
     case KFD_SET_TRAP_HANDLER: return 0;
     case KFD_ALLOC_QUEUE_GWS: ((struct kfd_queue_gws *)arguments)->first = 0; return 0;
@@ -304,7 +305,7 @@ static void bind(uintptr_t return_address)
     pthread_condattr_destroy(&attributes);
     if (!sg_image_find("libhsa-runtime64.so", &rocr) ||
         return_address - rocr.text >= rocr.text_end - rocr.text)
-        return;                          /* called by something else, a test for instance */
+        return; /* called by something else, a test for instance */
     uintptr_t function = sg_image_function(&rocr, return_address);
 
     backend = (int (*)(unsigned long, void *))function;

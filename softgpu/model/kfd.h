@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver interface that libhsakmt's model backend answers itself, where its answers do not hold: events
  * (a wake-up can be lost, taken by another waiter, or abort the process when the event is gone), clocks

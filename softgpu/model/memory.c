@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "memory.h"
 
@@ -22,7 +23,7 @@ struct block {
 enum { FREED = 1024, PAGE = 4096 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct block *live;              /* sorted by base */
+static struct block *live; /* sorted by base */
 static size_t live_count, live_room;
 static struct {
     struct block block;
@@ -64,7 +65,7 @@ void sg_memory_add(uint64_t base, uint64_t size, uint32_t flags)
     size_t at = above(base);
 
     memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
-    live[at] = (struct block){base, size, flags};
+    live[at] = (struct block){ base, size, flags };
     live_count++;
     pthread_mutex_unlock(&lock);
 }
@@ -78,7 +79,7 @@ void sg_memory_remove(uint64_t base, uint64_t size)
         memmove(live + at - 1, live + at, (live_count - at) * sizeof *live);
         live_count--;
     }
-    freed[freed_count % FREED].block = (struct block){base, size, 0};
+    freed[freed_count % FREED].block = (struct block){ base, size, 0 };
     freed[freed_count++ % FREED].when_ns = sg_now_ns();
     pthread_mutex_unlock(&lock);
 }

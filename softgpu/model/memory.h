@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What memory the GPUs of this process have: allocations that libhsakmt reports, and the most recent freed
  * ones for reports about use after free. GPU and host addresses are equal. Any thread may call; one lock

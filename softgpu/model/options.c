@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
 #include <pthread.h>
@@ -8,9 +9,9 @@
 /* Late by default, as hardware can be: copies much later than the work that HIP queues behind them. */
 static struct sg_options options = {
     .seed = 1,
-    .kernel_delay = {0, 60, 1000},
-    .copy_delay = {200, 800, 3000},
-    .wave_delay = {50, 300, 1500},
+    .kernel_delay = { 0, 60, 1000 },
+    .copy_delay = { 200, 800, 3000 },
+    .wave_delay = { 50, 300, 1500 },
 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -21,7 +22,7 @@ static int parse_range(const char *text, struct sg_range *range)
 
     if (sscanf(text, "%u:%u%c", &low, &high, &end) != 2 || low > high || high > 60000000)
         return -1;
-    *range = (struct sg_range){low, high, 0};
+    *range = (struct sg_range){ low, high, 0 };
     return 0;
 }
 

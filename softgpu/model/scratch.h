@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scratch memory of a queue, as the packet processor sees it: a dispatch that needs more than the queue has
  * raises "insufficient scratch" in the inactive signal and waits; ROCr then gives the queue a larger block,

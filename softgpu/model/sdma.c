@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copy engine queue: packets in order, each ended before the next; a copy begins late (SOFTGPU_DELAY_COPY_US)
  * and runs on a worker. The small packets around it (fence, atomic, trap, poll, timestamp) are done here.
@@ -20,7 +21,7 @@ struct sdma {
         struct sg_job job;
         struct sg_copy copy;
     } running;
-    bool active;                         /* `running` holds the packet at the read pointer */
+    bool active; /* `running` holds the packet at the read pointer */
 };
 
 static void run(struct sg_job *job)
@@ -183,7 +184,7 @@ static void free_queue(struct sg_queue *queue)
     free(queue);
 }
 
-static const struct sg_queue_class class = {step, busy, free_queue};
+static const struct sg_queue_class class = { step, busy, free_queue };
 
 struct sg_queue *sg_sdma_new(const struct sg_model_queue_info *info, struct sg_gpu *gpu)
 {

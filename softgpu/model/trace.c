@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "trace.h"
 
@@ -18,14 +19,14 @@ enum { FIRST_ROOM = 4096 };
 struct line {
     char *text;
     size_t used, room;
-    bool short_of_memory;                /* then the whole line is left out */
+    bool short_of_memory; /* then the whole line is left out */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int file = -1;
 static uint64_t start_ns;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct line line;                 /* under `lock` */
+static struct line line; /* under `lock` */
 
 static void open_trace(void)
 {
@@ -174,10 +175,10 @@ static void add_lines(const char *name, const char *text)
     add("]");
 }
 
-void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *slot,
-                  uint16_t header, const struct sg_trace_dispatch *dispatch, const char *text)
+void sg_trace_aql(const struct sg_queue *queue, uint64_t index, const union sg_packet *slot, uint16_t header,
+                  const struct sg_trace_dispatch *dispatch, const char *text)
 {
-    static const char *const scope[4] = {"none", "agent", "system", "reserved"};
+    static const char *const scope[4] = { "none", "agent", "system", "reserved" };
 
     if (!sg_trace_on())
         return;

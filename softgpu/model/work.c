@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "work.h"
 
@@ -46,7 +47,7 @@ void sg_work_kick(void)
 void sg_work_sleep(uint32_t seen, uint64_t ns)
 {
     struct sgp_doorbell *bell = doorbell();
-    struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    struct timespec time = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
 
     atomic_fetch_add(&bell->sleepers, 1);
     syscall(SYS_futex, &bell->value, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Jobs: work-groups and copies, run on worker threads so that command processors never wait. A job waits
  * until it is due, is given to a worker, and is done when the worker has left it. The pool grows while all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Strict interpreter of PM4 indirect buffers on one compute queue.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pm4_decode.h"
 
 #include "pm4.h"
@@ -185,7 +186,7 @@ void sg_packet_print(const struct sg_target *target, const uint32_t *words, uint
 size_t sg_pm4_print(const char *gfx, const uint32_t *words, uint32_t dwords, char *bytes, size_t size)
 {
     const struct sg_target *target = sg_target_find(gfx);
-    struct sg_text text = {bytes, size, 0};
+    struct sg_text text = { bytes, size, 0 };
 
     if (size)
         bytes[0] = '\0';

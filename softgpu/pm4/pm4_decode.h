@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PM4 words -> names: finds targets, packets, registers and fields in the tables, tells which bits are
  * reserved, and writes decoded text. No state; safe from any thread.

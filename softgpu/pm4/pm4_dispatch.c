@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Registers and DISPATCH_DIRECT: everything that a dispatch takes from registers is compared with the kernel
  * descriptor (LLVM AMDGPUUsage: 64 bytes, entry offset at 16, RSRC3, RSRC1, RSRC2 at 44, properties at 56)
@@ -100,7 +101,7 @@ void sg_pm4_aql_dispatched(struct sg_pm4_queue *queue)
 
 int sg_pm4_left_behind(const struct sg_pm4_queue *queue, char *bytes, size_t size)
 {
-    struct sg_text text = {bytes, size, 0};
+    struct sg_text text = { bytes, size, 0 };
     int count = 0;
 
     if (size)
@@ -303,7 +304,7 @@ static enum sg_outcome check_initiator(struct sg_pm4_queue *queue, uint32_t word
         "restore",           "amp_shader_en",       "disable_disp_prempt_en",
         "ttrace_queue_id",
     };
-    static const char *const odd[] = {"ping_pong_en", "tunnel_enable", "interleave_2d_en"};
+    static const char *const odd[] = { "ping_pong_en", "tunnel_enable", "interleave_2d_en" };
     uint32_t reserved = sg_register_reserved(reg, word);
     bool wave32 = kernel->properties & PROPERTY_WAVE32;
 
@@ -369,9 +370,13 @@ static enum sg_outcome read_user_data(struct sg_pm4_queue *queue, const struct d
         uint16_t property;
         uint8_t size;
     } order[] = {
-        {PROPERTY_PRIVATE_SEGMENT_BUFFER, 4}, {PROPERTY_DISPATCH_PTR, 2}, {PROPERTY_QUEUE_PTR, 2},
-        {PROPERTY_KERNARG_SEGMENT_PTR, 2},    {PROPERTY_DISPATCH_ID, 2},  {PROPERTY_FLAT_SCRATCH_INIT, 2},
-        {PROPERTY_PRIVATE_SEGMENT_SIZE, 1},
+        { PROPERTY_PRIVATE_SEGMENT_BUFFER, 4 },
+        { PROPERTY_DISPATCH_PTR, 2 },
+        { PROPERTY_QUEUE_PTR, 2 },
+        { PROPERTY_KERNARG_SEGMENT_PTR, 2 },
+        { PROPERTY_DISPATCH_ID, 2 },
+        { PROPERTY_FLAT_SCRATCH_INIT, 2 },
+        { PROPERTY_PRIVATE_SEGMENT_SIZE, 1 },
     };
     uint32_t count = field_of(queue, REG_RSRC2, "user_sgpr"), next = 0;
 
@@ -396,9 +401,7 @@ static enum sg_outcome read_user_data(struct sg_pm4_queue *queue, const struct d
                                 "scratch"))
                 return SG_FAIL;
             break;
-        case PROPERTY_DISPATCH_PTR:
-            dispatch->dispatch_packet = address;
-            break;
+        case PROPERTY_DISPATCH_PTR: dispatch->dispatch_packet = address; break;
         case PROPERTY_QUEUE_PTR:
             if (!sg_readable(queue, address, QUEUE_STRUCTURE))
                 return sg_fail(queue, "the queue pointer 0x%" PRIx64 " is not GPU memory", address);
@@ -413,9 +416,7 @@ static enum sg_outcome read_user_data(struct sg_pm4_queue *queue, const struct d
                                "memory",
                                address, kernel->kernarg_bytes);
             break;
-        case PROPERTY_DISPATCH_ID:
-            dispatch->dispatch_id = address;
-            break;
+        case PROPERTY_DISPATCH_ID: dispatch->dispatch_id = address; break;
         }
         next += order[i].size;
     }
@@ -442,8 +443,8 @@ static enum sg_outcome check_order(struct sg_pm4_queue *queue)
 
 enum sg_outcome sg_dispatch_direct(struct sg_pm4_queue *queue, const uint32_t *body)
 {
-    struct sg_pm4_dispatch dispatch = {0};
-    struct descriptor kernel = {0};
+    struct sg_pm4_dispatch dispatch = { 0 };
+    struct descriptor kernel = { 0 };
     char error[256] = "";
 
     if (!all_known(queue, REG_PGM_LO, 2) || !all_known(queue, REG_RSRC1, 2) ||

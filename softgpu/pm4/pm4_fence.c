@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packets that wait and that keep caches right: EVENT_WRITE, ACQUIRE_MEM, RELEASE_MEM, WAIT_REG_MEM. */
 #include "pm4_queue.h"
 
@@ -132,8 +133,8 @@ static size_t data_size(uint32_t select)
 static void write_release(struct sg_pm4_queue *queue, const struct sg_release *release)
 {
     size_t size = data_size(release->data_select);
-    uint64_t data =
-        release->data_select >= DATA_GPU_CLOCK ? queue->host.clock(queue->host.context) : release->data;
+    uint64_t data = release->data_select >= DATA_GPU_CLOCK ? queue->host.clock(queue->host.context)
+                                                           : release->data;
 
     /* The program may have freed the fence while the waves ran. */
     if (size && !sg_writable(queue, release->address, size)) {
@@ -241,18 +242,12 @@ enum sg_outcome sg_release_mem(struct sg_pm4_queue *queue, const uint32_t *body)
 static bool satisfied(uint32_t function, uint32_t value, uint32_t reference)
 {
     switch (function) {
-    case 1:
-        return value < reference;
-    case 2:
-        return value <= reference;
-    case 3:
-        return value == reference;
-    case 4:
-        return value != reference;
-    case 5:
-        return value >= reference;
-    case 6:
-        return value > reference;
+    case 1: return value < reference;
+    case 2: return value <= reference;
+    case 3: return value == reference;
+    case 4: return value != reference;
+    case 5: return value >= reference;
+    case 6: return value > reference;
     }
     return true;
 }

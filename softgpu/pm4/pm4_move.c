@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packets by which the packet processor itself moves data: WRITE_DATA, COPY_DATA, DMA_DATA. */
 #include "pm4_queue.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The queue itself: buffers, the walk over packets, reports. The packets stand in pm4_move.c, pm4_fence.c,
  * pm4_dispatch.c. */
 #include "pm4_queue.h"
@@ -52,7 +53,7 @@ static void compose(const struct sg_pm4_queue *queue, char *bytes, size_t size, 
                     va_list arguments)
 {
     const struct sg_frame *frame = queue->depth ? &queue->frames[queue->depth - 1] : NULL;
-    struct sg_text text = {bytes, size, 0};
+    struct sg_text text = { bytes, size, 0 };
     char sentence[512];
 
     vsnprintf(sentence, sizeof(sentence), format, arguments);
@@ -116,7 +117,7 @@ static const char *refuse_buffer(const struct sg_pm4_queue *queue, uint64_t addr
 
 static void enter(struct sg_pm4_queue *queue, struct sg_frame *frame, uint64_t address, uint32_t dwords)
 {
-    *frame = (struct sg_frame){address, (const uint32_t *)(uintptr_t)address, dwords, 0};
+    *frame = (struct sg_frame){ address, (const uint32_t *)(uintptr_t)address, dwords, 0 };
     queue->buffers++;
 }
 
@@ -124,8 +125,8 @@ int sg_pm4_start(struct sg_pm4_queue *queue, uint64_t buffer, uint32_t dwords)
 {
     if (queue->failed)
         return -1;
-    const char *why =
-        queue->depth ? "the buffer before is still being executed" : refuse_buffer(queue, buffer, dwords);
+    const char *why = queue->depth ? "the buffer before is still being executed"
+                                   : refuse_buffer(queue, buffer, dwords);
     if (why) {
         snprintf(queue->report, sizeof(queue->report),
                  "PM4 %s, buffer at 0x%" PRIx64 " of %" PRIu32 " dwords: %s", queue->target->gfx, buffer,
@@ -171,28 +172,17 @@ static enum sg_outcome execute(struct sg_pm4_queue *queue, const struct sg_packe
                                const uint32_t *body, uint32_t count)
 {
     switch (packet->opcode) {
-    case SG_OP_NOP:
-        return SG_NEXT;
-    case 0x15:
-        return sg_dispatch_direct(queue, body);
-    case 0x37:
-        return sg_write_data(queue, body, count);
-    case 0x3C:
-        return sg_wait_reg_mem(queue, body);
-    case 0x3F:
-        return indirect_buffer(queue, body);
-    case 0x40:
-        return sg_copy_data(queue, body);
-    case 0x46:
-        return sg_event_write(queue, body);
-    case 0x49:
-        return sg_release_mem(queue, body);
-    case 0x50:
-        return sg_dma_data(queue, body);
-    case 0x58:
-        return sg_acquire_mem(queue, body);
-    case 0x76:
-        return sg_set_sh_reg(queue, body, count);
+    case SG_OP_NOP: return SG_NEXT;
+    case 0x15: return sg_dispatch_direct(queue, body);
+    case 0x37: return sg_write_data(queue, body, count);
+    case 0x3C: return sg_wait_reg_mem(queue, body);
+    case 0x3F: return indirect_buffer(queue, body);
+    case 0x40: return sg_copy_data(queue, body);
+    case 0x46: return sg_event_write(queue, body);
+    case 0x49: return sg_release_mem(queue, body);
+    case 0x50: return sg_dma_data(queue, body);
+    case 0x58: return sg_acquire_mem(queue, body);
+    case 0x76: return sg_set_sh_reg(queue, body, count);
     }
     return sg_fail(queue, "the executor does not know %s", packet->name);
 }
@@ -203,7 +193,7 @@ static enum sg_outcome step(struct sg_pm4_queue *queue, struct sg_frame *frame)
     uint32_t header = words[0], body = sg_header_body(header);
     const struct sg_packet *packet = sg_packet_find(queue->target, header);
     char reason[256] = "";
-    struct sg_text why = {reason, sizeof(reason), 0};
+    struct sg_text why = { reason, sizeof(reason), 0 };
 
     if (header >> 30 != 3)
         return sg_fail(queue, "not a type 3 packet");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State of one PM4 queue, and what the parts of the executor share. Internal to softgpu/pm4.
  *

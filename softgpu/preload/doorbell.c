@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Doorbells rung through the HSA interface wake the command processor at once; it polls for all others. */
 #define _GNU_SOURCE
 #include <linux/futex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels and variables of loaded executables, noted when an executable is frozen and forgotten before it is
  * destroyed, so that a kernel object at a reused address is never taken for the old one. The table has its
@@ -14,9 +15,9 @@
 #include "preload.h"
 
 struct known {
-    struct sgp_kernel kernel;            /* of a variable: its name, and its address as `object` */
+    struct sgp_kernel kernel; /* of a variable: its name, and its address as `object` */
     uint64_t executable;
-    uint32_t kind;                       /* HSA_SYMBOL_KIND_* */
+    uint32_t kind; /* HSA_SYMBOL_KIND_* */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -54,9 +55,9 @@ static void add(const struct known *one)
 
 static hsa_status_t note(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
 {
-    hsa_status_t (*info)(hsa_executable_symbol_t, uint32_t, void *) =
-        SGP_NEXT(hsa_status_t(hsa_executable_symbol_t, uint32_t, void *), "hsa_executable_symbol_get_info");
-    struct known one = {.executable = executable.handle};
+    hsa_status_t (*info)(hsa_executable_symbol_t, uint32_t, void *) = SGP_NEXT(
+        hsa_status_t(hsa_executable_symbol_t, uint32_t, void *), "hsa_executable_symbol_get_info");
+    struct known one = { .executable = executable.handle };
     uint32_t length = 0;
     char *name;
 
@@ -69,9 +70,9 @@ static hsa_status_t note(hsa_executable_t executable, hsa_executable_symbol_t sy
     if (one.kind == HSA_SYMBOL_KIND_KERNEL) {
         if (length > 3 && !strcmp(name + length - 3, ".kd"))
             name[length - 3] = 0;
-        whole =
-            !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &one.kernel.object) &&
-            !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE, &one.kernel.kernarg_bytes);
+        whole = !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &one.kernel.object) &&
+                !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE,
+                      &one.kernel.kernarg_bytes);
     } else if (one.kind == HSA_SYMBOL_KIND_VARIABLE) {
         whole = !info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &one.kernel.object);
     }
@@ -90,8 +91,8 @@ static hsa_status_t note(hsa_executable_t executable, hsa_executable_symbol_t sy
 SGP_EXPORT hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char *options)
 {
     typedef hsa_status_t visit_fn(hsa_executable_t, hsa_executable_symbol_t, void *);
-    hsa_status_t status =
-        SGP_NEXT(hsa_status_t(hsa_executable_t, const char *), "hsa_executable_freeze")(executable, options);
+    hsa_status_t status = SGP_NEXT(hsa_status_t(hsa_executable_t, const char *),
+                                   "hsa_executable_freeze")(executable, options);
 
     if (status == HSA_STATUS_SUCCESS)
         SGP_NEXT(hsa_status_t(hsa_executable_t, visit_fn *, void *), "hsa_executable_iterate_symbols")

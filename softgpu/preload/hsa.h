@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of the HSA interface that is interposed, in ROCr's own binary layout; written down here so that
  * the library builds without the ROCm headers. tests/softgpu compares it with them.
@@ -48,10 +49,10 @@ typedef struct {
 
 /* The definition after ours in the look-up order, resolved once. */
 void *sgp_next(void **cache, const char *name);
-#define SGP_NEXT(type, name)                         \
-    ({                                               \
-        static void *cache_;                         \
-        (__typeof__(type) *)sgp_next(&cache_, name); \
+#define SGP_NEXT(type, name)                                                                                 \
+    ({                                                                                                       \
+        static void *cache_;                                                                                 \
+        (__typeof__(type) *)sgp_next(&cache_, name);                                                         \
     })
 
 #endif

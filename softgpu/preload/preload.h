@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the library preloaded below HIP tells the model library. The model looks these symbols up by name
  * (softgpu_preload_*), so that neither library needs the other to be loaded. All functions are thread-safe
@@ -13,9 +14,9 @@
 #include <stdint.h>
 
 struct sgp_kernel {
-    char name[256];              /* without ".kd" */
-    uint64_t object;             /* address of the kernel descriptor */
-    uint64_t entry;              /* first instruction */
+    char name[256];  /* without ".kd" */
+    uint64_t object; /* address of the kernel descriptor */
+    uint64_t entry;  /* first instruction */
     uint32_t kernarg_bytes;
 };
 
@@ -41,22 +42,22 @@ extern struct sgp_doorbell softgpu_preload_doorbell;
 
 /* Inside the preloaded library. Locks are held over a fork, so that the child finds whole tables and no lock
  * that one of the parent's threads holds. */
-#define SGP_HOLD_OVER_FORK(kind, take, lock) \
-    static void hold_for_fork(void) \
-    { \
-        pthread_##kind##_##take(&(lock)); \
-    } \
-    static void release_in_parent(void) \
-    { \
-        pthread_##kind##_unlock(&(lock)); \
-    } \
-    static void renew_in_child(void) \
-    { \
-        pthread_##kind##_init(&(lock), NULL); \
-    } \
-    __attribute__((constructor)) static void watch_forks(void) \
-    { \
-        pthread_atfork(hold_for_fork, release_in_parent, renew_in_child); \
+#define SGP_HOLD_OVER_FORK(kind, take, lock)                                                                 \
+    static void hold_for_fork(void)                                                                          \
+    {                                                                                                        \
+        pthread_##kind##_##take(&(lock));                                                                    \
+    }                                                                                                        \
+    static void release_in_parent(void)                                                                      \
+    {                                                                                                        \
+        pthread_##kind##_unlock(&(lock));                                                                    \
+    }                                                                                                        \
+    static void renew_in_child(void)                                                                         \
+    {                                                                                                        \
+        pthread_##kind##_init(&(lock), NULL);                                                                \
+    }                                                                                                        \
+    __attribute__((constructor)) static void watch_forks(void)                                               \
+    {                                                                                                        \
+        pthread_atfork(hold_for_fork, release_in_parent, renew_in_child);                                    \
     }
 
 bool sgp_vmem_mapped(uint64_t address, uint64_t size);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host memory that the application registered with ROCr, so that the software GPU may touch it. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void note(const void *base, size_t size)
     if (!range)
         return;
     pthread_mutex_lock(&lock);
-    *range = (struct range){(uint64_t)base, size, ranges};
+    *range = (struct range){ (uint64_t)base, size, ranges };
     ranges = range;
     pthread_mutex_unlock(&lock);
 }

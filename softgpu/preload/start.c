@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ROCr's start in model mode. hsaKmtOpenKFD allocates tables by a node count that it never sets there: what
  * the stack holds at that place, which costs gigabytes or, when it is zero, overruns a table. The last thing
@@ -21,7 +22,7 @@ __attribute__((noinline)) static void fill_stack(void)
 
     for (int i = 0; i < STACK_WORDS; i++)
         words[i] = NODES;
-    __asm__ volatile("" : : "r"(words) : "memory");      /* the stores have a reader */
+    __asm__ volatile("" : : "r"(words) : "memory"); /* the stores have a reader */
 }
 
 static void *filling_new(size_t size)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Virtual memory (hsa_amd_vmem_*), which the model backend refuses: a handle is an anonymous file, a
  * reservation is address space without access, and mapping puts the one into the other. HIP's managed memory
@@ -101,7 +102,7 @@ static hsa_status_t wrap(int file, size_t size, hsa_amd_memory_pool_t pool, uint
             close(file);
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     }
-    *handle = (struct handle){file, 1, size, pool, type};
+    *handle = (struct handle){ file, 1, size, pool, type };
     out->handle = (uint64_t)handle;
     return HSA_STATUS_SUCCESS;
 }
@@ -145,7 +146,7 @@ SGP_EXPORT hsa_status_t hsa_amd_vmem_map(void *address, size_t size, size_t offs
     }
     pthread_mutex_lock(&lock);
     handle->references++;
-    *mapping = (struct mapping){(uint64_t)address, size, handle, mappings};
+    *mapping = (struct mapping){ (uint64_t)address, size, handle, mappings };
     mappings = mapping;
     pthread_mutex_unlock(&lock);
     return HSA_STATUS_SUCCESS;
@@ -205,7 +206,7 @@ SGP_EXPORT hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, hsa_amd_v
 
     if (fstat(file, &status))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    return wrap(dup(file), (size_t)status.st_size, (hsa_amd_memory_pool_t){0}, 0, handle);
+    return wrap(dup(file), (size_t)status.st_size, (hsa_amd_memory_pool_t){ 0 }, 0, handle);
 }
 
 SGP_EXPORT hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t *handle, void *address)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Twins of the kernels that HIP 7.2 compiles for itself (copy, fill, stream operations) and of ROCr's own
  * shaders. Each keeps the kernel's own coverage: a launch with too few work-items or a wrong stride leaves
@@ -178,16 +179,11 @@ static bool satisfied(uint64_t address, uint32_t bits, uint64_t value, uint64_t 
     value &= full;
     mask &= full;
     switch (condition) {
-    case WAIT_AT_LEAST:
-        return (seen & mask) >= value;
-    case WAIT_EQUAL:
-        return (seen & mask) == value;
-    case WAIT_AND:
-        return (seen & mask & value) != 0;
-    case WAIT_NOR:
-        return ((seen | value) & mask) != mask;
-    default:
-        return true;
+    case WAIT_AT_LEAST: return (seen & mask) >= value;
+    case WAIT_EQUAL: return (seen & mask) == value;
+    case WAIT_AND: return (seen & mask & value) != 0;
+    case WAIT_NOR: return ((seen | value) & mask) != mask;
+    default: return true;
     }
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "fiber.h"
 
@@ -41,7 +42,7 @@ struct fiber {
 struct sg_fibers {
     uint8_t *stacks;
     size_t stacks_size;
-    void *scheduler;             /* stack pointer of sg_fibers_run */
+    void *scheduler; /* stack pointer of sg_fibers_run */
     struct fiber *current;
     void (*entry)(void *context, uint32_t index);
     void *context;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fibers: the work-items of one work-group that wait for each other at barriers, on one host thread.
  *

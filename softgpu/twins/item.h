@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The work-item that is running on this thread, and what kernel.h's names mean on the host.
  *
@@ -18,16 +19,16 @@ typedef unsigned long ulong;
 struct sg_item {
     uint32_t local[3];
     uint32_t group[3];
-    uint32_t flat_local;         /* for the lane */
+    uint32_t flat_local; /* for the lane */
     uint32_t wave_size;
-    const uint8_t *hidden;       /* hidden arguments of code object version 5, NULL if read from the packet */
-    const uint8_t *packet;       /* AQL packet, NULL if the kernel has no dispatch pointer */
+    const uint8_t *hidden; /* hidden arguments of code object version 5, NULL if read from the packet */
+    const uint8_t *packet; /* AQL packet, NULL if the kernel has no dispatch pointer */
     uint8_t *lds;
     uint32_t lds_bytes;
     uint32_t lds_static;
     const char *const *global_name;
     const uint64_t *global;
-    const char *error;           /* first thing that went wrong; the run ends with it */
+    const char *error; /* first thing that went wrong; the run ends with it */
 };
 
 /* initial-exec: reached several times a work-item, and the library is never unloaded. */
@@ -59,19 +60,19 @@ struct sg_lds_pointer {
 #define get_global_id(d) (get_group_id(d) * get_local_size(d) + get_local_id(d))
 
 #define BARRIER() sg_item_barrier()
-#define STATIC_LDS(type, name, count) \
-    type *name = sg_item_lds(0, sizeof(type) * (count)); \
-    if (!name) \
-        return
-#define DYNAMIC_LDS(type, name, count) \
-    type *name = sg_item_lds(sg_item.lds_static, sizeof(type) * (uint64_t)(count)); \
-    if (!name) \
-        return
+#define STATIC_LDS(type, name, count)                                                                        \
+    type *name = sg_item_lds(0, sizeof(type) * (count));                                                     \
+    if (!name)                                                                                               \
+    return
+#define DYNAMIC_LDS(type, name, count)                                                                       \
+    type *name = sg_item_lds(sg_item.lds_static, sizeof(type) * (uint64_t)(count));                          \
+    if (!name)                                                                                               \
+    return
 #define LDS_ARGUMENT(type, name) struct sg_lds_pointer name##_argument
-#define USE_LDS_ARGUMENT(type, name, count) \
-    type *name = sg_item_lds(name##_argument.offset, sizeof(type) * (uint64_t)(count)); \
-    if (!name) \
-        return
+#define USE_LDS_ARGUMENT(type, name, count)                                                                  \
+    type *name = sg_item_lds(name##_argument.offset, sizeof(type) * (uint64_t)(count));                      \
+    if (!name)                                                                                               \
+    return
 #define VARIABLE(type, name, ...) _Static_assert(sizeof(#name) > 1, "lives in the code object")
 #define POINTER_TO(type, name) ((type *)sg_item_global(#name))
 #define ATOMIC_ADD(pointer, value) __atomic_fetch_add(pointer, value, __ATOMIC_RELAXED)

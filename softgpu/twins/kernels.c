@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The test kernels compiled for the host, and the table that describes them. */
 #include "table.h"
 
@@ -6,18 +7,24 @@
 
 /* OpenCL's ABI lays the kernarg segment out as C does a struct of the same types. */
 #define FIELDS_1(A) A a
-#define FIELDS_2(A, B) FIELDS_1(A); B b
-#define FIELDS_3(A, B, C) FIELDS_2(A, B); C c
-#define FIELDS_4(A, B, C, D) FIELDS_3(A, B, C); D d
+#define FIELDS_2(A, B)                                                                                       \
+    FIELDS_1(A);                                                                                             \
+    B b
+#define FIELDS_3(A, B, C)                                                                                    \
+    FIELDS_2(A, B);                                                                                          \
+    C c
+#define FIELDS_4(A, B, C, D)                                                                                 \
+    FIELDS_3(A, B, C);                                                                                       \
+    D d
 #define PASS_1 k->a
 #define PASS_2 PASS_1, k->b
 #define PASS_3 PASS_2, k->c
 #define PASS_4 PASS_3, k->d
-#define ARGUMENT(kernel, type, field) \
-    { offsetof(struct kernel##_block, field), sizeof(type), \
-      __builtin_types_compatible_p(type, struct sg_lds_pointer) ? SG_TWIN_LDS_POINTER \
-      : __builtin_classify_type(((struct kernel##_block *)0)->field) == POINTER_CLASS ? SG_TWIN_POINTER \
-      : SG_TWIN_VALUE }
+#define ARGUMENT(kernel, type, field)                                                                        \
+    { offsetof(struct kernel##_block, field), sizeof(type),                                                  \
+      __builtin_types_compatible_p(type, struct sg_lds_pointer)                       ? SG_TWIN_LDS_POINTER  \
+      : __builtin_classify_type(((struct kernel##_block *)0)->field) == POINTER_CLASS ? SG_TWIN_POINTER      \
+                                                                                      : SG_TWIN_VALUE }
 #define ARGUMENTS_1(kernel, A) ARGUMENT(kernel, A, a)
 #define ARGUMENTS_2(kernel, A, B) ARGUMENTS_1(kernel, A), ARGUMENT(kernel, B, b)
 #define ARGUMENTS_3(kernel, A, B, C) ARGUMENTS_2(kernel, A, B), ARGUMENT(kernel, C, c)
@@ -26,23 +33,23 @@
 /* __builtin_classify_type of a pointer, in gcc and clang. */
 #define POINTER_CLASS 5
 
-#define DEFINE(count, kernel, ...) \
-    struct kernel##_block { \
-        FIELDS_##count(__VA_ARGS__); \
-    }; \
-    static const struct sg_twin_argument kernel##_arguments[] = { ARGUMENTS_##count(kernel, __VA_ARGS__) }; \
-    static void kernel##_item(const void *block) \
-    { \
-        const struct kernel##_block *k = block; \
-\
-        kernel(PASS_##count); \
-    } \
-    static void kernel##_row(const void *block, uint32_t count_x) \
-    { \
-        const struct kernel##_block *k = block; \
-\
-        for (sg_item.local[0] = 0; sg_item.local[0] < count_x; sg_item.local[0]++, sg_item.flat_local++) \
-            kernel(PASS_##count); \
+#define DEFINE(count, kernel, ...)                                                                           \
+    struct kernel##_block {                                                                                  \
+        FIELDS_##count(__VA_ARGS__);                                                                         \
+    };                                                                                                       \
+    static const struct sg_twin_argument kernel##_arguments[] = { ARGUMENTS_##count(kernel, __VA_ARGS__) };  \
+    static void kernel##_item(const void *block)                                                             \
+    {                                                                                                        \
+        const struct kernel##_block *k = block;                                                              \
+                                                                                                             \
+        kernel(PASS_##count);                                                                                \
+    }                                                                                                        \
+    static void kernel##_row(const void *block, uint32_t count_x)                                            \
+    {                                                                                                        \
+        const struct kernel##_block *k = block;                                                              \
+                                                                                                             \
+        for (sg_item.local[0] = 0; sg_item.local[0] < count_x; sg_item.local[0]++, sg_item.flat_local++)     \
+            kernel(PASS_##count);                                                                            \
     }
 
 DEFINE(4, vadd, const float *, const float *, float *, int)
@@ -72,14 +79,17 @@ DEFINE(3, chase, uint *, const uint *, uint)
 
 /* Hidden arguments start at the next multiple of eight. */
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define LAST_END(kernel, field) \
+#define LAST_END(kernel, field)                                                                              \
     (offsetof(struct kernel##_block, field) + sizeof(((struct kernel##_block *)0)->field))
 #define HIDDEN_BEHIND(end) (((end) + 7u) & ~7u)
-#define TWIN(kernel_name, last, ...) \
-    { .layout = { .kernel = #kernel_name, .arguments = kernel_name##_arguments, \
-                  .argument_count = ARRAY_SIZE(kernel_name##_arguments), \
-                  .explicit_size = LAST_END(kernel_name, last) }, \
-      .row = kernel_name##_row, .item = kernel_name##_item, __VA_ARGS__ }
+#define TWIN(kernel_name, last, ...)                                                                         \
+    { .layout = { .kernel = #kernel_name,                                                                    \
+                  .arguments = kernel_name##_arguments,                                                      \
+                  .argument_count = ARRAY_SIZE(kernel_name##_arguments),                                     \
+                  .explicit_size = LAST_END(kernel_name, last) },                                            \
+      .row = kernel_name##_row,                                                                              \
+      .item = kernel_name##_item,                                                                            \
+      __VA_ARGS__ }
 #define HIDDEN(kernel, last) .layout.hidden_offset = HIDDEN_BEHIND(LAST_END(kernel, last))
 
 const struct sg_twin sg_twins[] = {

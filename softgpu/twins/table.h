@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What links a kernel's host function, its kernarg layout and its needs.
  */
@@ -23,8 +24,8 @@ extern const size_t sg_twin_count __attribute__((visibility("hidden")));
 /* HIP's and ROCr's own kernels. */
 struct sg_builtin {
     const char *kernel;
-    uint32_t kernarg;            /* bytes of explicit arguments */
-    bool hidden;                 /* reads block sizes from the hidden arguments behind them */
+    uint32_t kernarg; /* bytes of explicit arguments */
+    bool hidden;      /* reads block sizes from the hidden arguments behind them */
     int (*run)(const struct sg_dispatch *dispatch, char *error, size_t error_size);
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs one dispatch: checks it against what the kernel needs, then walks work-groups and work-items. */
 #include "twin.h"
 

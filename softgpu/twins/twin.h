@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Native twins: for each kernel a host function with the same meaning, found by the kernel's name.
  *
@@ -18,8 +19,8 @@
 #include <stdint.h>
 
 struct sg_dispatch {
-    const char *kernel;          /* name in the code object, without ".kd" */
-    const void *kernarg;         /* kernarg segment, `kernarg_size` bytes readable */
+    const char *kernel;  /* name in the code object, without ".kd" */
+    const void *kernarg; /* kernarg segment, `kernarg_size` bytes readable */
     size_t kernarg_size;
     uint32_t grid[3];            /* work-items; a partial last work-group is legal (AQL) */
     uint32_t workgroup[3];       /* work-items of a full work-group */
@@ -56,17 +57,17 @@ enum sg_twin_argument_kind { SG_TWIN_VALUE, SG_TWIN_POINTER, SG_TWIN_LDS_POINTER
 struct sg_twin_argument {
     uint16_t offset;
     uint16_t size;
-    uint16_t kind;               /* enum sg_twin_argument_kind */
+    uint16_t kind; /* enum sg_twin_argument_kind */
 };
 
 struct sg_twin_layout {
     const char *kernel;
     const struct sg_twin_argument *arguments;
     uint32_t argument_count;
-    uint32_t explicit_size;      /* end of the last explicit argument */
-    uint32_t hidden_offset;      /* where the hidden arguments start, 0 if the kernel reads none */
+    uint32_t explicit_size; /* end of the last explicit argument */
+    uint32_t hidden_offset; /* where the hidden arguments start, 0 if the kernel reads none */
     uint32_t lds_static;
-    uint32_t scratch;            /* least private segment the kernel can do with */
+    uint32_t scratch; /* least private segment the kernel can do with */
 };
 
 /* The twins of the test kernels, NULL past the last; HIP's and ROCr's own kernels have no layout. */

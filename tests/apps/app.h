@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What every application shares: one module of test kernels for the current device, checked HIP calls, and
  * the verdict.
@@ -36,34 +37,34 @@ struct app {
 static struct app app;
 
 /* _exit: no destructor of HIP may hang or crash behind the verdict. */
-#define FAIL(...) \
-    do { \
-        flockfile(stdout); \
-        printf("FAIL %s: ", app.name); \
-        printf(__VA_ARGS__); \
-        printf("\n"); \
-        fflush(stdout); \
-        _exit(1); \
+#define FAIL(...)                                                                                            \
+    do {                                                                                                     \
+        flockfile(stdout);                                                                                   \
+        printf("FAIL %s: ", app.name);                                                                       \
+        printf(__VA_ARGS__);                                                                                 \
+        printf("\n");                                                                                        \
+        fflush(stdout);                                                                                      \
+        _exit(1);                                                                                            \
     } while (0)
 
-#define HIP(call) \
-    do { \
-        hipError_t hip_status_ = (call); \
-        if (hip_status_ != hipSuccess) \
-            FAIL("got %s from %s in line %d, want hipSuccess", hipGetErrorName(hip_status_), #call, \
-                 __LINE__); \
+#define HIP(call)                                                                                            \
+    do {                                                                                                     \
+        hipError_t hip_status_ = (call);                                                                     \
+        if (hip_status_ != hipSuccess)                                                                       \
+            FAIL("got %s from %s in line %d, want hipSuccess", hipGetErrorName(hip_status_), #call,          \
+                 __LINE__);                                                                                  \
     } while (0)
 
-#define EXPECT(what, got, want) \
-    do { \
-        long long got_ = (long long)(got), want_ = (long long)(want); \
-        if (got_ != want_) \
-            FAIL("got %s %lld in line %d, want %lld", what, got_, __LINE__, want_); \
+#define EXPECT(what, got, want)                                                                              \
+    do {                                                                                                     \
+        long long got_ = (long long)(got), want_ = (long long)(want);                                        \
+        if (got_ != want_)                                                                                   \
+            FAIL("got %s %lld in line %d, want %lld", what, got_, __LINE__, want_);                          \
     } while (0)
 
 /* Arguments are pointers to the values; they are read before the call returns. */
 #define ARGUMENTS(...) ((void *[]){ __VA_ARGS__ })
-#define LAUNCH_IN(function, blocks, block, lds, stream, ...) \
+#define LAUNCH_IN(function, blocks, block, lds, stream, ...)                                                 \
     HIP(hipModuleLaunchKernel(function, blocks, 1, 1, block, 1, 1, lds, stream, ARGUMENTS(__VA_ARGS__), NULL))
 #define LAUNCH(function, n, stream, ...) LAUNCH_IN(function, BLOCKS(n), BLOCK, 0, stream, __VA_ARGS__)
 #define BLOCKS(n) (((n) + BLOCK - 1) / BLOCK)

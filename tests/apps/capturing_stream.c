@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch on a stream that captures does what HIP does with it, and the exec goes on working afterwards. */
 #include "app.h"
 

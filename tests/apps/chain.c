@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A chain of sixteen kernels captured on one stream, launched with another input each time. */
 #include "app.h"
 

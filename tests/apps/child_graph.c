@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A child graph with two roots, twice in a parent, between kernels of the parent (C027). */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A slow cooperative kernel, which HIP runs in a queue of its own, before a launch on the same stream. */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cooperative kernel inside a graph, between two others: made so by an attribute of its node, and captured.
  * HIP runs such a kernel in a queue of its own. */
 #include "app.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copy in, launch, copy out on one stream, nothing waits between them; pinned and pageable memory. */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch on a destroyed stream is an error, not a crash; the exec goes on working elsewhere. */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device is reset while launches wait behind a slow kernel: their stream is gone, and the same work made
  * anew is right. */
 #include "app.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A diamond of explicit nodes: a memset, two branches of different length, a join. */
 #include "app.h"
 

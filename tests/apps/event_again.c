@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One event without timing, recorded before and after each launch; once it happened the launch is done. */
 #include "app.h"
 

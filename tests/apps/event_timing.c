@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events around launches: the time between them is positive and the result is there when the second has
  * happened. */
 #include "app.h"

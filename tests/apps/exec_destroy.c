@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An exec destroyed while its launch is queued behind a slow kernel; the next exec gets its memory and often
  * its handle (C029, C044). */
 #include "app.h"

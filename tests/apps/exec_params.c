@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters of an exec changed between launches: kernel, memset, copy; nodes switched off (C003). */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One root, more branches than HIP has streams for them, one join (C034). */
 #include "app.h"
 

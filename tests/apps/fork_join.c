@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One capture over two streams: the second does a device-to-device copy, both meet again. */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A host function that takes its time, then writes what the launch behind it reads. */
 #include <time.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel, copy to the host, host function, copy back, kernel: explicit nodes on pinned memory. */
 #include "app.h"
 

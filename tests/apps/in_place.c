@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launch, copy out, launch again in place, nothing between: the next launch must not overtake the copy. */
 #include "app.h"
 

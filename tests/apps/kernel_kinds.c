@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every kind of kernel in one exec: struct argument, hidden sizes, static and dynamic local memory, atomics,
  * a 3-D grid, both wave sizes, the dispatch pointer, scratch, and code object version 4 (C008). */
 #include "../../softgpu/kernels/arguments.h"
@@ -45,8 +46,8 @@ static void capture_kernels(hipStream_t s, hipModule_t wave64, hipModule_t v4)
     LAUNCH(app_kernel("chase"), N, s, &d.chased, &d.in, &n);
 }
 
-#define READ(type, count, from) \
-    type from[count]; \
+#define READ(type, count, from)                                                                              \
+    type from[count];                                                                                        \
     HIP(hipMemcpy(from, d.from, sizeof(from), hipMemcpyDeviceToHost))
 
 static uint32_t chase(uint32_t seed, uint32_t start)

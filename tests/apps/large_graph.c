@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hundreds of kernels of one function in an exec, all arguments changed between launches (C006, C035). */
 #include "app.h"
 
@@ -12,9 +13,9 @@ int main(int argc, char **argv)
     hipStream_t stream = new_stream();
     hipGraph_t graph;
     hipGraphNode_t node[NODES];
-    hipKernelNodeParams change = {
-        .func = mul_add, .gridDim = { BLOCKS(app.n), 1, 1 }, .blockDim = { BLOCK, 1, 1 }
-    };
+    hipKernelNodeParams change = { .func = mul_add,
+                                   .gridDim = { BLOCKS(app.n), 1, 1 },
+                                   .blockDim = { BLOCK, 1, 1 } };
 
     HIP(hipGraphCreate(&graph, 0));
     for (uint32_t k = 0; k < NODES; k++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thousand launches and more with an event behind each and nothing else, so that HIP's batch of commands
  * overflows (C040). */
 #include "app.h"

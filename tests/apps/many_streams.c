@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Twelve streams share the hardware queues; on each a slow kernel feeds its own exec. */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that a graph works on: registered host memory, large pageable copies, rectangles, managed memory,
  * memory that the graph allocates itself. */
 #include "app.h"

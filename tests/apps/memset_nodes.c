@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memset nodes of every width, replayed after other work used HIP's argument and pattern memory (C031). */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The NULL stream waits for two busy blocking streams, whichever is later, and they wait for it. */
 #include "app.h"
 

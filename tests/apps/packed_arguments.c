@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments as one packed buffer, as libraries pass them: captured, in a node, and for an exec (C007). */
 #include "app.h"
 
@@ -7,8 +8,8 @@ struct packed {
     uint32_t factor, term, n;
 };
 
-#define PACKED(block, size) \
-    ((void *[]){ HIP_LAUNCH_PARAM_BUFFER_POINTER, block, HIP_LAUNCH_PARAM_BUFFER_SIZE, size, \
+#define PACKED(block, size)                                                                                  \
+    ((void *[]){ HIP_LAUNCH_PARAM_BUFFER_POINTER, block, HIP_LAUNCH_PARAM_BUFFER_SIZE, size,                 \
                  HIP_LAUNCH_PARAM_END })
 
 int main(int argc, char **argv)
@@ -21,9 +22,9 @@ int main(int argc, char **argv)
     hipStream_t stream = new_stream();
     hipGraphNode_t node[2];
     size_t nodes = 2;
-    hipKernelNodeParams kernel = {
-        .func = mul_add, .gridDim = { BLOCKS(app.n), 1, 1 }, .blockDim = { BLOCK, 1, 1 }
-    };
+    hipKernelNodeParams kernel = { .func = mul_add,
+                                   .gridDim = { BLOCKS(app.n), 1, 1 },
+                                   .blockDim = { BLOCK, 1, 1 } };
 
     begin_capture(stream);
     HIP(hipModuleLaunchKernel(mul_add, BLOCKS(app.n), 1, 1, BLOCK, 1, 1, 0, stream, NULL,

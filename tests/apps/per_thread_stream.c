@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two threads replay on hipStreamPerThread, which is another stream in each. */
 #include <pthread.h>
 

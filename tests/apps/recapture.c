@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* As llama.cpp does: capture again for each token, destroy the old graph before the capture ends, update the
  * exec or, when the update is refused, instantiate again (C012, C013). */
 #include "app.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel with scratch, outside a graph, before and behind launches of an exec that has one too. */
 #include "app.h"
 

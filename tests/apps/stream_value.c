@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch behind hipStreamWaitValue32, released by a second stream that writes the value when its slow work
  * is done. */
 #include "app.h"

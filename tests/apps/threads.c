@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* More threads and streams than hardware queues: copy in, launch, copy out, each with its own exec. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* As PyTorch does: several captures on a side stream, AutoFreeOnLaunch, the graph destroyed at once, replays
  * on other streams, inputs copied into place on the replaying stream (C012). */
 #include "app.h"

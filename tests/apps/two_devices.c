@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two devices, each with its module and exec, at work together; an exec of one launched on a stream of the
  * other. */
 #include "app.h"
@@ -43,8 +44,8 @@ int main(int argc, char **argv)
             HIP(hipStreamSynchronize(on[d].stream));
             download(got, on[d].data);
             for (uint32_t i = 0; i < app.n; i++)
-                want[i] =
-                    (input_word(2 * round + (uint32_t)d, i) * 3 + (uint32_t)d + 10) * 5 + (uint32_t)d + 10;
+                want[i] = (input_word(2 * round + (uint32_t)d, i) * 3 + (uint32_t)d + 10) * 5 + (uint32_t)d +
+                          10;
             EXPECT_WORDS(round, got, want);
         }
     }

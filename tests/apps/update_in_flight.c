@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* New parameters for an exec whose last launch is still queued: that launch keeps its own. */
 #include "app.h"
 

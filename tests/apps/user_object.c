@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A user object moved into a graph lives until the last launch of the exec has ended, and is then released
  * once. */
 #include <time.h>
@@ -5,8 +6,8 @@
 #include "app.h"
 
 struct object {
-    const uint32_t *result;      /* pinned: written by the last kernel of the graph */
-    uint32_t seen;               /* what it held when the destructor ran */
+    const uint32_t *result; /* pinned: written by the last kernel of the graph */
+    uint32_t seen;          /* what it held when the destructor ran */
     uint32_t destroyed;
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables of the module that an exec reads, changed by host and kernel between its launches. */
 #include "app.h"
 

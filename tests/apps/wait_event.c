@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch waits for an event of a slow stream, and the slow stream for the launch. */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a C program that calls every HIP entry point of a release and prints all that came back.
 
 Every pointer argument gets a buffer of its own that is filled with a pattern, every integer 1, every handle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make demo`: libredline.so over each real libamdhip64 that was fetched, and what the dynamic linker says."""
 
 from __future__ import annotations

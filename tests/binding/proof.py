@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The binding proof: a real program over a real libamdhip64, with and without libredline.so preloaded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libredline.so over the real libamdhip64: every exported symbol is bound to ours, nothing else changes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libclang's own reading of a header: the second opinion on functions, enumerators and layouts."""
 
 from __future__ import annotations

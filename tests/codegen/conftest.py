@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small project of its own for tests that change inputs: real templates and policy, copied snapshots."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pycparser's reading and the compiler's layouts agree with libclang on every header that `make rocm` got."""
 
 from __future__ import annotations

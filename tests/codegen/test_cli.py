@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands: what they print, their exit codes, and errors of one sentence."""
 
 from __future__ import annotations

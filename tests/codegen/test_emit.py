@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emission: the same bytes everywhere, written only when they differ, and code that compiles and agrees."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading C headers: constructs that AMD's headers do not have yet, and declarations written back as C."""
 
 from __future__ import annotations

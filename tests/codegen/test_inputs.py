@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where headers and libraries are looked for, in which order, and that the one used is named."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Makefile's promises to somebody who has just cloned."""
 
 from __future__ import annotations

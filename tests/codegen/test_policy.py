@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """policies.yaml: every mistake is one sentence with the line it stands in, and stops generation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots: what is committed is what the real header and library say, and a broken one is one sentence."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A project of its own for each test, and comparisons of committed snapshots as short names.
 
 What policies.yaml acknowledges is left out everywhere, so that the tests pass before and after an upgrade.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fetches abidiff (Debian's abigail-tools) into build/abigail for the tests, without installing anything."""
 
 from __future__ import annotations

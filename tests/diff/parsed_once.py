@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Headers are parsed once a process, however many routes and commands lead to them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readings of two headers that share no code with redline-codegen: libclang's model, and abidiff on stub libraries."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Acknowledgements settle the finding they name, and nothing else; a wrong one is an error."""
 
 from __future__ import annotations

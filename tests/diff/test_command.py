@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: what can be compared, the exit codes, and one sentence for every input that cannot be read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every form says the same things, and those that machines read are valid."""
 
 from __future__ import annotations

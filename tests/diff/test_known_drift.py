@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drift that has bitten, or would have, by name; from the committed snapshots where both releases have one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each rule fires on the one change that it is for, with the class that the change has here."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings equal those of comparisons that share no code with ours, for every consecutive pair of real releases."""
 
 from __future__ import annotations

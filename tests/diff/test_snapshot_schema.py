@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Committed snapshots keep to api/schema.json, which refuses what the reader would."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An upgrade: generation refuses unsafe drift until it is acknowledged, and the build says when one is due."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/upgrade.md shows what the tool really prints, and its acknowledgements lead to the committed files."""
 
 from __future__ import annotations

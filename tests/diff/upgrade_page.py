@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Refreshes docs/upgrade.md: a block that begins with `$ command` gets what the command prints now.
 
     PYTHONPATH=tests python -m diff.upgrade_page

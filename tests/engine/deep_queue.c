@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Launches until the hardware queue is full, all behind one slow kernel, and the exec destroyed before any of
  * them has run.

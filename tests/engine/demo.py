@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make demo`: applications captured by HIP, AMD's unmodified HIP and ROCr 7.2.4, with and without the preload.
 
 The first launch of each exec is HIP's own and observed; every later one is one vendor packet with one retained indirect

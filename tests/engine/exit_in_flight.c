@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main() returns while launches wait behind a slow kernel, without a synchronisation. */
 #include "../apps/app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A graph whose kernel reads memory that was freed after launches that were right: what HIP says of it, call
  * by call, one line each. The verdict is only that the end was reached.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hazards against queues, tables and a graph of our own, where no application could show them. Linked with
  * the library's objects.
@@ -11,19 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/device.h"
-#include "replay/gate.h"
 #include "native/native.h"
 #include "proof/observe.h"
 #include "proof/prove.h"
+#include "replay/device.h"
+#include "replay/gate.h"
 #include "replay/inject.h"
 
-#define CHECK(condition)                                                             \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                                 \
-        }                                                                            \
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);                         \
+            exit(1);                                                                                         \
+        }                                                                                                    \
     } while (0)
 
 enum { SLOTS = 8, EXECUTABLE = 1 << 2, BARRIER_BIT = 1 << 8 };
@@ -376,8 +377,10 @@ static void vendor_packet_that_may_dispatch_is_refused(void)
 
 static void packets_that_are_taken_already_are_still_told(void)
 {
-    union rl_aql dispatch = { .dispatch = { .header = RL_AQL_INVALID, .workgroup = { 64, 1, 1 },
-                                            .grid = { 64, 1, 1 }, .kernel_object = 0x1000 } };
+    union rl_aql dispatch = { .dispatch = { .header = RL_AQL_INVALID,
+                                            .workgroup = { 64, 1, 1 },
+                                            .grid = { 64, 1, 1 },
+                                            .kernel_object = 0x1000 } };
     union rl_aql barrier = { .barrier = { .header = RL_AQL_INVALID, .dependencies = { 1 } } };
     union rl_aql value = { .barrier = { .header = RL_AQL_INVALID, .format = RL_AQL_BARRIER_VALUE } };
     union rl_aql other = { .barrier = { .header = RL_AQL_INVALID, .format = 1 } };
@@ -444,8 +447,14 @@ static void launch_fill(void)
     static struct rl_code fill = { .builtin = RL_BUILTIN_FILL };
     static unsigned char pattern[4] = { 1, 1, 1, 1 };
 
-    seen = (struct rl_observation){ .hsa = &hsa, .packets = launch, .count = PACKETS, .queue_count = 1,
-                                    .codes = &fill, .code_count = 1, .bytes = pattern, .byte_count = 4,
+    seen = (struct rl_observation){ .hsa = &hsa,
+                                    .packets = launch,
+                                    .count = PACKETS,
+                                    .queue_count = 1,
+                                    .codes = &fill,
+                                    .code_count = 1,
+                                    .bytes = pattern,
+                                    .byte_count = 4,
                                     .watched = watched };
     for (int i = 0; i < PACKETS; i++) {
         bool second = i == SECOND_HALF;
@@ -456,8 +465,8 @@ static void launch_fill(void)
         if (!launch[i].dispatch)
             continue;
         launch[i].packet.dispatch.header = RL_AQL_DISPATCH | BARRIER_BIT;
-        launch[i].use = (struct rl_builtin_use){ .to = FILLED + 64 * second, .bytes = 64, .rows = 1,
-                                                 .pattern_bytes = 4 };
+        launch[i].use =
+            (struct rl_builtin_use){ .to = FILLED + 64 * second, .bytes = 64, .rows = 1, .pattern_bytes = 4 };
     }
     launch[LEADING].packet.barrier.dependencies[0] = BEFORE;
     launch[BETWEEN].packet.barrier.completion = OWN;
@@ -469,8 +478,9 @@ static enum rl_reason proved(uint32_t *levels)
     struct rl_topology graph = { .node_count = 1, .nodes = &node };
     struct rl_proof proof;
 
-    node.fill = (hipMemsetParams){ .dst = (void *)FILLED, .elementSize = 1, .height = 1, .pitch = 128,
-                                   .value = 1, .width = 128 };
+    node.fill = (hipMemsetParams){
+        .dst = (void *)FILLED, .elementSize = 1, .height = 1, .pitch = 128, .value = 1, .width = 128
+    };
     atomic_store(&rl_hip_current, &quiet[0]);
     CHECK(rl_hip_own(&quiet[0]) == &quiet[1]);
     if (!rl_prove(&quiet[1], &graph, &seen, &proof))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel whose hidden arguments tell it the size of its block, launched three times by an exec. */
 #include "../apps/app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Launches whose result the host waits for by reading memory alone: nothing but the launch itself rings.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A chain with more kernels than a hardware queue has slots, launched three times. */
 #include "../apps/app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches in a stream with a mask of compute units and in one with a priority, behind slow kernels. */
 #include "../apps/app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random graphs, each launched ten times without a wait in between: fresh input is copied to the GPU in front
  * of each launch and everything is copied back behind it, asynchronously. The host does the same operations
@@ -264,14 +265,26 @@ static hipMemsetParams fill_of(const struct operation *operation)
     uint32_t offset, bytes;
 
     if (operation->kind == FILL_WORDS)
-        return (hipMemsetParams){ .dst = buffer[operation->to], .elementSize = 4, .width = WORDS, .height = 1,
-                                  .value = operation->factor * 65537 + operation->term, .pitch = WORDS * 4 };
+        return (hipMemsetParams){ .dst = buffer[operation->to],
+                                  .elementSize = 4,
+                                  .width = WORDS,
+                                  .height = 1,
+                                  .value = operation->factor * 65537 + operation->term,
+                                  .pitch = WORDS * 4 };
     if (operation->kind == FILL_ROWS)
-        return (hipMemsetParams){ .dst = buffer[operation->to], .elementSize = 1, .height = 16, .pitch = 64,
-                                  .width = 1 + operation->factor % 64, .value = operation->term & 0xff };
+        return (hipMemsetParams){ .dst = buffer[operation->to],
+                                  .elementSize = 1,
+                                  .height = 16,
+                                  .pitch = 64,
+                                  .width = 1 + operation->factor % 64,
+                                  .value = operation->term & 0xff };
     fill_range(operation, &offset, &bytes);
-    return (hipMemsetParams){ .dst = (char *)buffer[operation->to] + offset, .elementSize = 1, .width = bytes,
-                              .height = 1, .value = operation->term & 0xff, .pitch = bytes };
+    return (hipMemsetParams){ .dst = (char *)buffer[operation->to] + offset,
+                              .elementSize = 1,
+                              .width = bytes,
+                              .height = 1,
+                              .value = operation->term & 0xff,
+                              .pitch = bytes };
 }
 
 static bool is_fill(enum kind kind)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs programs under the preload on the software GPU and reads what the library reported and the GPU traced."""
 
 from __future__ import annotations

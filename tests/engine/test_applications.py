@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every application under the preload: right on every target, and replayed as often as it can be."""
 
 from __future__ import annotations

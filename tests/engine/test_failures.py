@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One failing allocation, or one failing call of ours, at any place: the application is right all the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What makes launches HIP's own whatever the graph, each with its reason."""
 
 from __future__ import annotations

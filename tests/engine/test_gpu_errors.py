@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of the GPU, resets, exits and updates while replays are under way: HIP's own end of each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hazards of riding in the application's queue that no application shows; all are in docs/hazards.md."""
 
 from __future__ import annotations
@@ -134,7 +135,9 @@ def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
 
 @needs_hip
 def test_every_256th_replay_is_by_hip_where_records_do_not_send(tmp_path: Path) -> None:
-    changed = variant(tmp_path, "replay/gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")])
+    changed = variant(
+        tmp_path, "replay/gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")]
+    )
     done = passed("many_launches", library=changed)
     assert (done.launches("native"), done.launches("replayed")) == (1 + 1099 // 256, 1099 - 1099 // 256)
 

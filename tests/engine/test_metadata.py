@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Argument layouts from code objects: what compilers wrote, and nothing but a refusal for damaged images."""
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ Layouts = dict[str, list[tuple[int, int]]]
 @pytest.fixture(scope="session")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     made = tmp_path_factory.mktemp("metadata") / "metadata.so"
-    sources = [str(ROOT / "runtime" / name) for name in ("kernels/metadata.c", "base/memory.c", "base/fork.c")]
+    sources = [
+        str(ROOT / "runtime" / name) for name in ("kernels/metadata.c", "base/memory.c", "base/fork.c")
+    ]
     flags = [
         "-std=gnu11",
         "-O1",

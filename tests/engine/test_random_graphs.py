@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random graphs: right in every word of every launch, and each of them replayed after its first launch.
 
 A share of the two hundred runs with the other tests, another share on each target; all of them on all targets with

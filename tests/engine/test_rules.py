@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each rule of the engine is needed: with one line of it taken away, an application is wrong or hangs.
 
 A variant of the library is made by replacing one text of one source file. Should a rule change, so must its line here.

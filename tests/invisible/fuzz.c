@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz FIRST COUNT: one line of calls in random order for each seed, legal and illegal, in and out of
  * capture, and what each of them answers. A graph's work is a chain with further edges in its direction, and
@@ -83,8 +84,9 @@ static hipKernelNodeParams kernel_params(void)
 
 static hipMemsetParams fill_params(void)
 {
-    return (hipMemsetParams){ .dst = data + pick(64), .elementSize = 4, .height = 1, .value = pick(1 << 16),
-                              .width = 1 + pick(100) };
+    return (hipMemsetParams){
+        .dst = data + pick(64), .elementSize = 4, .height = 1, .value = pick(1 << 16), .width = 1 + pick(100)
+    };
 }
 
 static void append(struct graph *graph, hipGraphNode_t node, hipGraphNodeType type)
@@ -113,10 +115,9 @@ static void add_node(int index)
         break;
     case 1:
         type = hipGraphNodeTypeMemcpy;
-        status = say("add copy", index, hipGraphAddMemcpyNode1D(&node, graph->handle, last, count,
-                                                                data + pick(64), source,
-                                                                4 * (1 + pick(100)),
-                                                                        hipMemcpyDeviceToDevice));
+        status = say("add copy", index,
+                     hipGraphAddMemcpyNode1D(&node, graph->handle, last, count, data + pick(64), source,
+                                             4 * (1 + pick(100)), hipMemcpyDeviceToDevice));
         break;
     case 2:
         type = hipGraphNodeTypeEmpty;
@@ -132,8 +133,8 @@ static void add_node(int index)
         type = hipGraphNodeTypeGraph;
         if (child == index || !graphs[child].handle || !graphs[child].count)
             return;
-        status = say("add child", index, hipGraphAddChildGraphNode(&node, graph->handle, last, count,
-                                                                   graphs[child].handle));
+        status = say("add child", index,
+                     hipGraphAddChildGraphNode(&node, graph->handle, last, count, graphs[child].handle));
         break;
     }
     default:
@@ -157,8 +158,8 @@ static void edit_graph(int index)
     from = pick(to);
     switch (pick(5)) {
     case 0:
-        say("add edge", index, hipGraphAddDependencies(graph->handle, &graph->nodes[from], &graph->nodes[to],
-                                                       1));
+        say("add edge", index,
+            hipGraphAddDependencies(graph->handle, &graph->nodes[from], &graph->nodes[to], 1));
         break;
     case 1:
         say("add edge to itself", index,
@@ -231,9 +232,8 @@ static void make_or_destroy_exec(int index)
     } else if (graphs[from].handle) {
         hipGraphExec_t made = NULL;
 
-        if (say("instantiate", index, hipGraphInstantiateWithFlags(&made, graphs[from].handle,
-                                                                   flags[pick(6)])) ==
-            hipSuccess) {
+        if (say("instantiate", index,
+                hipGraphInstantiateWithFlags(&made, graphs[from].handle, flags[pick(6)])) == hipSuccess) {
             execs[index].handle = made;
             execs[index].source = from;
             execs[index].source_handle = graphs[from].handle;
@@ -263,8 +263,8 @@ static void change_exec(int index)
         return;
     node = pick((unsigned)graph->count);
     if (graph->types[node] == hipGraphNodeTypeKernel && pick(2))
-        say("set in exec", index, hipGraphExecKernelNodeSetParams(execs[index].handle, graph->nodes[node],
-                                                                  &kernel));
+        say("set in exec", index,
+            hipGraphExecKernelNodeSetParams(execs[index].handle, graph->nodes[node], &kernel));
     else
         say("enable", index, hipGraphNodeSetEnabled(execs[index].handle, graph->nodes[node], pick(2)));
     say("enabled", index, hipGraphNodeGetEnabled(execs[index].handle, graph->nodes[node], &enabled));
@@ -292,8 +292,8 @@ static void begin_or_end(int index)
     if (!streams[index].capturing) {
         hipStreamCaptureMode mode = (hipStreamCaptureMode)pick(3);
 
-        if (!wait_for_stream() || say("begin", index, hipStreamBeginCapture(streams[index].handle,
-                mode)) != hipSuccess)
+        if (!wait_for_stream() ||
+            say("begin", index, hipStreamBeginCapture(streams[index].handle, mode)) != hipSuccess)
             return;
         streams[index].capturing = true;
         streams[index].strictly = mode != hipStreamCaptureModeRelaxed;
@@ -333,23 +333,24 @@ static void enqueue(int index)
         say("fill", index, hipMemsetD32Async(data + pick(64), (int)pick(1 << 16), 1 + pick(100), stream));
         break;
     case 1:
-        say("copy", index, hipMemcpyAsync(data + pick(64), source, 4 * (1 + pick(100)),
-                                          hipMemcpyDeviceToDevice, stream));
+        say("copy", index,
+            hipMemcpyAsync(data + pick(64), source, 4 * (1 + pick(100)), hipMemcpyDeviceToDevice, stream));
         break;
     case 2: /* fork and join at once */
         if (!streams[index].capturing || streams[other].capturing)
             return;
         say("fork", index, hipEventRecord(event, stream));
         say("fork", other, hipStreamWaitEvent(streams[other].handle, event, 0));
-        say("kernel", other, hipModuleLaunchKernel(kernel.func, WORDS / 64, 1, 1, 64, 1, 1, 0,
-                                                   streams[other].handle,
-                                                   kernel.kernelParams, NULL));
+        say("kernel", other,
+            hipModuleLaunchKernel(kernel.func, WORDS / 64, 1, 1, 64, 1, 1, 0, streams[other].handle,
+                                  kernel.kernelParams, NULL));
         say("join", other, hipEventRecord(event, streams[other].handle));
         say("join", index, hipStreamWaitEvent(stream, event, 0));
         break;
     default:
-        say("kernel", index, hipModuleLaunchKernel(kernel.func, WORDS / 64, 1, 1, 64, 1, 1, 0, stream,
-                                                   kernel.kernelParams, NULL));
+        say("kernel", index,
+            hipModuleLaunchKernel(kernel.func, WORDS / 64, 1, 1, 64, 1, 1, 0, stream, kernel.kernelParams,
+                                  NULL));
     }
 }
 
@@ -362,16 +363,16 @@ static void edit_capture(int index)
     hipGraph_t graph = NULL;
     size_t count = 99;
 
-    say("info", index, hipStreamGetCaptureInfo_v2(streams[index].handle, &status, NULL, &graph, &dependencies,
-                                                  &count));
+    say("info", index,
+        hipStreamGetCaptureInfo_v2(streams[index].handle, &status, NULL, &graph, &dependencies, &count));
     printf("  status %d graph %d count %zu\n", (int)status, graph != NULL, count);
     if (status != hipStreamCaptureStatusActive || !graph || count > 8)
         return;
     for (size_t i = 0; i < count; i++)
         behind[i] = dependencies[i];
     if (say("add by hand", index, hipGraphAddKernelNode(&node, graph, behind, count, &kernel)) == hipSuccess)
-        say("continue behind it", index, hipStreamUpdateCaptureDependencies(streams[index].handle, &node, 1,
-                1));
+        say("continue behind it", index,
+            hipStreamUpdateCaptureDependencies(streams[index].handle, &node, 1, 1));
 }
 
 static void do_wrong(int index)
@@ -407,8 +408,8 @@ static void retain_object(int index)
 
     if (!graphs[index].handle)
         return;
-    say("object", index, hipUserObjectCreate(&object, &module, count_destroyed, 1,
-                                             hipUserObjectNoDestructorSync));
+    say("object", index,
+        hipUserObjectCreate(&object, &module, count_destroyed, 1, hipUserObjectNoDestructorSync));
     say("retain", index, hipGraphRetainUserObject(graphs[index].handle, object, 1, hipGraphUserObjectMove));
 }
 
@@ -423,14 +424,19 @@ static void replace_stream(int index)
 static void step(void)
 {
     switch (pick(16)) {
-    case 0: case 1: case 2: case 3: add_node((int)pick(GRAPHS)); break;
+    case 0:
+    case 1:
+    case 2:
+    case 3: add_node((int)pick(GRAPHS)); break;
     case 4: edit_graph((int)pick(GRAPHS)); break;
     case 5: make_or_destroy_graph((int)pick(GRAPHS)); break;
     case 6: make_or_destroy_exec((int)pick(EXECS)); break;
     case 7: change_exec((int)pick(EXECS)); break;
-    case 8: case 9: launch((int)pick(EXECS)); break;
+    case 8:
+    case 9: launch((int)pick(EXECS)); break;
     case 10: begin_or_end((int)pick(STREAMS)); break;
-    case 11: case 12: enqueue((int)pick(STREAMS)); break;
+    case 11:
+    case 12: enqueue((int)pick(STREAMS)); break;
     case 13: edit_capture((int)pick(STREAMS)); break;
     case 14: do_wrong((int)pick(EXECS)); break;
     default: pick(4) ? replace_stream((int)pick(STREAMS)) : retain_object((int)pick(GRAPHS));

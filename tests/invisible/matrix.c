@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * matrix [FIRST]: makes the calls of matrix_calls.h one after the other, each in a world of its own, and
  * prints what comes of them. Where a call crashes or hangs, as some do natively, or leaves HIP unusable, the
@@ -40,17 +41,23 @@ static void prepare_params(struct world *w)
                                               .gridDim = { WORDS / 64, 1, 1 },
                                               .blockDim = { 64, 1, 1 },
                                               .kernelParams = kernel_arguments };
-    w->memset_params = (hipMemsetParams){ .dst = w->data, .elementSize = 4, .height = 1, .value = 7,
-                                          .width = 64 };
-    w->copy_params = (hipMemcpy3DParms){ .srcPtr = { w->source, 256, 256, 1 }, .dstPtr = { w->data, 256, 256,
-            1 },
-                                         .extent = { 256, 1, 1 }, .kind = hipMemcpyDeviceToDevice };
-    w->driver_copy = (HIP_MEMCPY3D){ .srcMemoryType = hipMemoryTypeDevice, .srcDevice = w->source,
+    w->memset_params =
+        (hipMemsetParams){ .dst = w->data, .elementSize = 4, .height = 1, .value = 7, .width = 64 };
+    w->copy_params = (hipMemcpy3DParms){ .srcPtr = { w->source, 256, 256, 1 },
+                                         .dstPtr = { w->data, 256, 256, 1 },
+                                         .extent = { 256, 1, 1 },
+                                         .kind = hipMemcpyDeviceToDevice };
+    w->driver_copy = (HIP_MEMCPY3D){ .srcMemoryType = hipMemoryTypeDevice,
+                                     .srcDevice = w->source,
                                      .srcPitch = 256,
-                                     .srcHeight = 1, .dstMemoryType = hipMemoryTypeDevice,
-                                             .dstDevice = w->data,
-                                     .dstPitch = 256, .dstHeight = 1, .WidthInBytes = 256, .Height = 1,
-                                             .Depth = 1 };
+                                     .srcHeight = 1,
+                                     .dstMemoryType = hipMemoryTypeDevice,
+                                     .dstDevice = w->data,
+                                     .dstPitch = 256,
+                                     .dstHeight = 1,
+                                     .WidthInBytes = 256,
+                                     .Height = 1,
+                                     .Depth = 1 };
     w->host_params = (hipHostNodeParams){ .fn = nothing };
     w->alloc_params = (hipMemAllocNodeParams){ .poolProps = { .allocType = hipMemAllocationTypePinned,
                                                               .location = { hipMemLocationTypeDevice, 0 } },
@@ -107,7 +114,7 @@ static void name_all(const struct world *w)
     NAME(graph), NAME(other), NAME(clone), NAME(kernel), NAME(kernel2), NAME(memset), NAME(copy), NAME(host);
     NAME(child), NAME(empty), NAME(record), NAME(wait), NAME(alloc), NAME(free_node), NAME(foreign);
     NAME(exec), NAME(reused_exec), NAME(stream), NAME(capturing), NAME(event), NAME(object), NAME(data),
-            NAME(source);
+        NAME(source);
 }
 
 static void prepare(struct world *w)
@@ -150,8 +157,7 @@ static void say_outputs(const struct world *w)
                 printf(" out%d+%d=%s", i, k, name_of((void *)(uintptr_t)word));
         }
     printf(" count=%zu mode=%d result=%d alloc=%d\n", w->count, (int)w->mode,
-           (int)w->instantiate_params.result_out,
-           w->alloc_params.dptr != NULL);
+           (int)w->instantiate_params.result_out, w->alloc_params.dptr != NULL);
 }
 
 /* What graph, exec and captures answer and do after the call. */
@@ -183,8 +189,7 @@ static void say_what_is_left(struct world *w)
     statuses[5] = hipStreamSynchronize(w->stream);
     statuses[6] = hipMemcpy(words, w->data, sizeof(words), hipMemcpyDeviceToHost);
     printf(" graph %d:%zu %d:%zu launch %d %d %d %d copy %d data %016llx last %d\n", statuses[0], nodes,
-           statuses[1],
-           edges, statuses[2], statuses[3], statuses[4], statuses[5], statuses[6],
+           statuses[1], edges, statuses[2], statuses[3], statuses[4], statuses[5], statuses[6],
            (unsigned long long)hash_words(words), (int)hipGetLastError());
 }
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the calls of the call matrix: every exported entry point, each parameter with each kind of value.
 
 A call has valid arguments but for one; which values a type can have stands in VARIANTS. Two more calls of each

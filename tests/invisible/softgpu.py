@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs on the software GPU under the real HIP 7.2.4, with and without the preload."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No application can tell that the library is there: transcripts with and without the preload are the same bytes."""
 
 from __future__ import annotations

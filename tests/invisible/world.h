@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A fresh set of HIP objects for one call, names for their handles, and what is printed about a call: its
  * status, the thread's last error, what it wrote, and what the objects do afterwards. Handles are printed by
@@ -85,11 +86,11 @@ static inline void nothing(void *unused)
 }
 
 /* What a failing preparation does is known to both runs: it is printed. */
-#define PREPARE(call)                                                 \
-    do {                                                              \
-        hipError_t its_status = (call);                               \
-        if (its_status)                                               \
-            printf("  prepare %s: %d\n", #call, (int)its_status);     \
+#define PREPARE(call)                                                                                        \
+    do {                                                                                                     \
+        hipError_t its_status = (call);                                                                      \
+        if (its_status)                                                                                      \
+            printf("  prepare %s: %d\n", #call, (int)its_status);                                            \
     } while (0)
 
 static inline hipFunction_t world_function(hipModule_t module, const char *name)

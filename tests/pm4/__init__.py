@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """PM4 tables, encoder, decoder and lowering of the runtime."""

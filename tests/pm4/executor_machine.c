@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine around the software GPU's PM4 executor that runs a buffer and writes down what it starts: each dispatch with
  * all that its waves begin with, and how often all waves before it were known to be done. Waves finish only when the
@@ -114,8 +115,15 @@ void machine_free(struct machine *machine)
 int machine_run(struct machine *machine, const char *gfx, uint32_t offset, uint32_t dwords)
 {
     const struct sg_pm4_host host = {
-        .context = machine, .readable = inside, .writable = inside, .descriptor_of = descriptor_of,
-        .dispatch = dispatch, .waves_done = waves_done, .clock = now, .interrupt = interrupt, .warn = warn,
+        .context = machine,
+        .readable = inside,
+        .writable = inside,
+        .descriptor_of = descriptor_of,
+        .dispatch = dispatch,
+        .waves_done = waves_done,
+        .clock = now,
+        .interrupt = interrupt,
+        .warn = warn,
     };
     struct sg_pm4_queue *queue = sg_pm4_queue_new(gfx, &host);
     enum sg_pm4_status status = SG_PM4_BLOCKED;
@@ -142,8 +150,8 @@ int machine_run(struct machine *machine, const char *gfx, uint32_t offset, uint3
 }
 
 /* Runs the buffer with each bit of each dword flipped; outcomes has dwords * 32 entries. `fence`: a word to reset. */
-int machine_mutants(struct machine *machine, const char *gfx, uint32_t offset, uint32_t dwords, uint32_t fence,
-                    uint8_t *outcomes)
+int machine_mutants(struct machine *machine, const char *gfx, uint32_t offset, uint32_t dwords,
+                    uint32_t fence, uint8_t *outcomes)
 {
     uint32_t *words = (uint32_t *)(machine->arena + offset);
     uint8_t *saved = malloc(ARENA);

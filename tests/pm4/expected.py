@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each dispatch of a buffer must find in the registers, worked out without the encoder and without elision."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One program for each target, whose decoded text is kept in golden/. `python -m pm4.golden` in tests/ rewrites it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """runtime/pm4/pm4.c and runtime/pm4/lower.c as a shared library, and their functions as Python ones."""
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [ROOT / "runtime" / name for name in ("pm4/pm4.c", "pm4/lower.c")]
 CC = os.environ.get("CC", "gcc")
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
-FLAGS = ["-std=gnu11", *WARNINGS, "-O2", "-g", "-fPIC", "-shared", f"-I{ROOT / 'runtime'}"]
+FLAGS = ["-std=gnu11", *WARNINGS, "-O2", "-g", "-fPIC", "-shared"]
+RUNTIME_FLAGS = [*FLAGS, f"-I{ROOT / 'runtime'}"]
 
 TARGETS = (
     *("gfx1010", "gfx1011", "gfx1012"),
@@ -88,7 +90,7 @@ def library() -> Any:
     folder = ROOT / "build" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
     output = Path(tempfile.mkdtemp(prefix="lower-", dir=folder)) / "liblower.so"
-    subprocess.run([CC, *FLAGS, *map(str, SOURCES), "-o", str(output)], check=True, timeout=120)
+    subprocess.run([CC, *RUNTIME_FLAGS, *map(str, SOURCES), "-o", str(output)], check=True, timeout=120)
     return ffi.dlopen(str(output))
 
 

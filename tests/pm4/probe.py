@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the decoder knows, found by showing it every bit: names and places of fields, and an assembler from them."""
 
 from __future__ import annotations

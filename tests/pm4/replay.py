@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a buffer as the command processor does, by plain numbers: it shares no table with the encoder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random kernels, dispatches and graphs of dispatches."""
 
 from __future__ import annotations

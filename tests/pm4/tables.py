@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Register and packet tables that the runtime's own table is compared with.
 
 gfx11 and gfx12: the tables in the tinygrad wheel, which were made from the Linux kernel's headers. Get it with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Descriptors of compiled kernels: all are lowered but those with scratch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The decoder: readable text for every target, all bits shown, nothing that makes it fail."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`redline-codegen pm4 dump`: what the engine writes with REDLINE_DUMP, bare words, traces, and files that are none."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emitted buffers on the software GPU's strict PM4 executor, and mutants of them on validator and executor together."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memset nodes as HIP's fill kernels: recognised by contents, copied with their pattern, refused in doubt (H9)."""
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cffi import FFI
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .library import CC, FLAGS, ROOT
+from .library import CC, ROOT, RUNTIME_FLAGS
 
 LINEAR, RECTANGLE = "__amd_rocclr_fillBufferAligned", "__amd_rocclr_fillBufferAligned2D"
 PATTERN = 0x7F40_0000_1000
@@ -42,7 +43,11 @@ def library() -> Any:
     folder = ROOT / "build" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
     output = Path(tempfile.mkdtemp(prefix="fill-", dir=folder)) / "libfill.so"
-    subprocess.run([CC, *FLAGS, str(ROOT / "runtime" / "kernels" / "fill.c"), "-o", str(output)], check=True, timeout=120)
+    subprocess.run(
+        [CC, *RUNTIME_FLAGS, str(ROOT / "runtime" / "kernels" / "fill.c"), "-o", str(output)],
+        check=True,
+        timeout=120,
+    )
     return ffi.dlopen(str(output))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Levels of a graph: the longest path of dispatches before each node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lowering: what each dispatch finds, what separates dependent ones, what it costs, what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The runtime's table of registers and packets against tables that others made from AMD's headers."""
 
 from __future__ import annotations

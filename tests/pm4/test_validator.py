@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every emitted buffer passes the strict validator; single-bit mutants of one do not."""
 
 from __future__ import annotations

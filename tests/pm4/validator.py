@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strict validator: everything that a lowered buffer may hold, against independent tables and the graph it is for.
 
 Returns findings, one sentence each. It shares no table and no code with the encoder: registers and their fields come

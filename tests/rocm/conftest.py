@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An archive like Debian's of November 2026, for tests that need no network."""
 
 from __future__ import annotations

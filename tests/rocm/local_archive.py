@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Debian archive in a folder: packages with tiny libraries in place of AMD's, and an apt set-up for it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`redline-codegen rocm` against an archive in a folder: what is laid out, when, and what is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which archive is taken from apt's set-up."""
 
 from __future__ import annotations

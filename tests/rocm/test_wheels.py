@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Headers out of wheels, with pip replaced by a file that is there already."""
 
 from __future__ import annotations

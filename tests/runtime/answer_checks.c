@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C020: what HIP answers about a graph contradicts itself: always native, never a crash or an endless
  * loop. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Captures: the provisional record of a stream, graphs that are seen and edited before the end, failures. */
 #include "check.h"
 

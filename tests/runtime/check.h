@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For programs that hold the whole runtime and are linked to the stand-in for libamdhip64: single behaviours,
  * each a subcommand that prints nothing and ends with 0 when it holds.
@@ -13,12 +14,12 @@
 #include "records/records.h"
 #include "standin.h"
 
-#define CHECK(condition)                                                             \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                 \
-        }                                                                            \
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);                         \
+            abort();                                                                                         \
+        }                                                                                                    \
     } while (0)
 #define GOOD(call) CHECK((call) == hipSuccess)
 
@@ -39,11 +40,11 @@ static inline int run_check(int argc, char **argv, const struct check *checks, s
     return 2;
 }
 
-#define RUN_CHECKS(...)                                                           \
-    int main(int argc, char **argv)                                               \
-    {                                                                             \
-        static const struct check checks[] = { __VA_ARGS__ };                     \
-        return run_check(argc, argv, checks, sizeof(checks) / sizeof(checks[0])); \
+#define RUN_CHECKS(...)                                                                                      \
+    int main(int argc, char **argv)                                                                          \
+    {                                                                                                        \
+        static const struct check checks[] = { __VA_ARGS__ };                                                \
+        return run_check(argc, argv, checks, sizeof(checks) / sizeof(checks[0]));                            \
     }
 
 static inline struct rl_exec *exec_record(hipGraphExec_t exec)
@@ -81,8 +82,9 @@ static inline bool tables_empty(void)
 
 static inline hipGraphNode_t kernel_node(hipGraph_t graph, uintptr_t function, hipGraphNode_t after)
 {
-    hipKernelNodeParams params = { .func = (void *)function, .gridDim = { 1, 1, 1 }, .blockDim = { 64, 1,
-            1 } };
+    hipKernelNodeParams params = { .func = (void *)function,
+                                   .gridDim = { 1, 1, 1 },
+                                   .blockDim = { 64, 1, 1 } };
     hipGraphNode_t node;
 
     GOOD(hipGraphAddKernelNode(&node, graph, after ? &after : NULL, after ? 1 : 0, &params));

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the C programs and libraries of these tests from the runtime's sources, each once a session."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_stress THREADS SECONDS SEED: threads that make, capture, clone, instantiate, launch, update and
  * destroy graphs of their own over the stand-in, which hands out the address freed last, by whichever thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs, nodes and execs: what their records say, and that none of them outlives its object. See check.h. */
 #include "check.h"
 

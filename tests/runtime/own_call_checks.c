@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calls that we make ourselves, those that HIP makes to itself, and callbacks: nobody notices any of
  * them. */
-#include "check.h"
 #include "base/fault.h"
+#include "check.h"
 #include "native/native.h"
 
 #include <pthread.h>
@@ -100,8 +101,8 @@ static void check_pending_error(void)
 /* A call of ours that fails leaves neither an error nor another mode. */
 static void check_failing_calls(void)
 {
-    static const char *const names[] = { "hipGraphGetNodes",    "hipGraphGetEdges",
-                                         "hipGraphNodeGetType", "hipGraphKernelNodeGetParams",
+    static const char *const names[] = { "hipGraphGetNodes",       "hipGraphGetEdges",
+                                         "hipGraphNodeGetType",    "hipGraphKernelNodeGetParams",
                                          "hipGraphNodeGetEnabled", "hipThreadExchangeStreamCaptureMode" };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -235,8 +236,8 @@ static void check_callbacks_that_end_in_a_jump(void)
     hipGraph_t graph = new_graph();
     size_t count;
 
-    jumping_params = (hipKernelNodeParams){ .func = (void *)1, .gridDim = { 7, 1, 1 },
-                                            .blockDim = { 64, 1, 1 } };
+    jumping_params =
+        (hipKernelNodeParams){ .func = (void *)1, .gridDim = { 7, 1, 1 }, .blockDim = { 64, 1, 1 } };
     jumping_node = kernel_node(graph, 1, NULL);
     jumping_graph = new_graph();
     GOOD(hipGraphAddKernelNode(&jumping_error, jumping_graph, NULL, 0, &jumping_params));
@@ -374,5 +375,5 @@ static void check_faults(void)
 RUN_CHECKS({ "foreign_capture", check_foreign_capture }, { "relaxed_mode", check_relaxed_mode },
            { "pending_error", check_pending_error }, { "failing_calls", check_failing_calls },
            { "hip_calls_itself", check_hip_calls_itself }, { "callbacks", check_callbacks },
-           { "callbacks_that_end_in_a_jump", check_callbacks_that_end_in_a_jump },
-           { "lookup", check_lookup }, { "faults", check_faults })
+           { "callbacks_that_end_in_a_jump", check_callbacks_that_end_in_a_jump }, { "lookup", check_lookup },
+           { "faults", check_faults })

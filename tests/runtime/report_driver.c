@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs the words of its command line against options, log and report, as a process that uses HIP would; the
  * summary follows at exit. A word is a verb with arguments after colons: state:1:0:detail exec:5:3:2:1:0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The side table for cffi: its functions exported, and records that carry one number. */
 #include "base/side_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Single behaviours of the side table that need threads, forks or many operations; each is a subcommand.
  * Built with -DRL_FAULT_INJECTION. Prints nothing and exits with 0 when the behaviour holds.
@@ -13,12 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                           \
-    do {                                                                           \
-        if (!(condition)) {                                                        \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            abort();                                                               \
-        }                                                                          \
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);                         \
+            abort();                                                                                         \
+        }                                                                                                    \
     } while (0)
 
 struct serial_record {
@@ -273,8 +274,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } checks[] = {
-        { "fork", check_fork },   { "fault", check_fault },   { "armed", check_armed },
-        { "wear", check_wear },   { "growth", check_growth }, { "churn", check_churn },
+        { "fork", check_fork },       { "fault", check_fault },   { "armed", check_armed },
+        { "wear", check_wear },       { "growth", check_growth }, { "churn", check_churn },
         { "rebuild", check_rebuild },
     };
 

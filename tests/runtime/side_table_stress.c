@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads that create, use, mark and destroy objects of all kinds against a fake native library whose
  * allocator hands out the last freed address first. usage: side_table_stress SECONDS [SEED]
@@ -16,12 +17,12 @@
 
 enum { THREADS = 8, ADDRESSES = 6000, OBJECTS = 64, BURST = 400 };
 
-#define CHECK(condition)                                                           \
-    do {                                                                           \
-        if (!(condition)) {                                                        \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            abort();                                                               \
-        }                                                                          \
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);                         \
+            abort();                                                                                         \
+        }                                                                                                    \
     } while (0)
 
 struct object_record {

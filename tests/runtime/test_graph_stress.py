@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Eight threads over the whole runtime, with an allocator that hands out the address freed last."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library among others: other preloads, copies of HIP, ways of loading it, forks, exits. Nobody notices it.
 
 Everything runs over the stand-in, without the preload first; what is printed then has to be printed with it.

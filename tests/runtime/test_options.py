@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options: read once, and what is not understood is said and ignored."""
 
 from __future__ import annotations
@@ -26,7 +27,15 @@ class Options:
 
 @pytest.fixture(scope="module")
 def driver(build: Build) -> Path:
-    sources = ["report/options.c", "report/log.c", "report/reasons.c", "report/report.c", "report/summary.c", "base/fork.c", "report_driver.c"]
+    sources = [
+        "report/options.c",
+        "report/log.c",
+        "report/reasons.c",
+        "report/report.c",
+        "report/summary.c",
+        "base/fork.c",
+        "report_driver.c",
+    ]
     return build("report_driver", sources)
 
 

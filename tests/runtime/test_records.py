@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the records say about graphs, captures, HIP's answers and our own calls: see the head of each program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Log and exit report: complete, valid, never in the way."""
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from hypothesis import strategies as st
 
 Build = Callable[..., Path]
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ["report/options.c", "report/log.c", "report/reasons.c", "report/report.c", "report/summary.c", "base/fork.c"]
+SOURCES = [
+    "report/options.c",
+    "report/log.c",
+    "report/reasons.c",
+    "report/report.c",
+    "report/summary.c",
+    "base/fork.c",
+]
 SENTENCES = dict(re.findall(r'X\((\w+), "(.*)"\)', (ROOT / "runtime" / "report" / "reasons.h").read_text()))
 REASON = {name: number for number, name in enumerate(SENTENCES)}
 

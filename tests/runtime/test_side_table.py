@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The side table against a dict, and its single behaviours."""
 
 from __future__ import annotations
@@ -210,7 +211,9 @@ def test_an_undefined_kind_has_no_records(build: Build) -> None:
     make: Any = FFI
     ffi = make()
     ffi.cdef(CDEF)
-    library = ffi.dlopen(str(build("side_table_undefined.so", ["base/side_table.c", "base/fork.c", "side_table_api.c"])))
+    library = ffi.dlopen(
+        str(build("side_table_undefined.so", ["base/side_table.c", "base/fork.c", "side_table_api.c"]))
+    )
     assert not library.api_insert(GRAPH, 0x1000, 1).record
     assert not library.api_find(GRAPH, 0x1000).record
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * update_races ROUNDS: an exec that is updated while it is launched or changed by others. HIP forbids that to
  * applications; a launch must not see its description go away, and an update with nobody else about makes it
@@ -107,9 +108,9 @@ int main(int argc, char **argv)
     rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 300;
     for (int side = 0; side < 2; side++)
         graphs[side] = chain(nodes[side]);
-    GOOD(hipGraphKernelNodeSetParams(nodes[1][1], &(hipKernelNodeParams){ .func = (void *)7,
-                                                                         .gridDim = { 1, 1, 1 },
-                                                                         .blockDim = { 64, 1, 1 } }));
+    GOOD(hipGraphKernelNodeSetParams(
+        nodes[1][1],
+        &(hipKernelNodeParams){ .func = (void *)7, .gridDim = { 1, 1, 1 }, .blockDim = { 64, 1, 1 } }));
     exec = instantiate(graphs[0]);
     check_update_in_launch();
     check_update_in_update();

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that hold the whole runtime, linked to the stand-in for libamdhip64."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stands in for the library preloaded below HIP: the model library finds these symbols by name and asks them
  * which kernels are loaded. Built and loaded globally by model_lib.py; not thread-safe against its own

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model library without ROCr: its function table, rings in plain memory, signals, kernels by name.
 
 Everything is driven through the same table that libhsakmt uses. Kernels are native twins of HIP's own: one writes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzes the PM4 executor under sanitizers: random words, packets with the right length and random bodies, and addresses
  * that often hit memory. Nothing may crash, read outside of memory or fail to end. usage: pm4_fuzz SEED ROUNDS
@@ -38,19 +39,13 @@ static uint32_t next(void)
 static uint32_t word(uint64_t base)
 {
     switch (next() % 8) {
-    case 0:
-        return 0;
-    case 1:
-        return next() % 64;
+    case 0: return 0;
+    case 1: return next() % 64;
     case 2:
-    case 3:
-        return (uint32_t)base + (next() & ARENA_MASK);
-    case 4:
-        return (uint32_t)(base >> 32);
-    case 5:
-        return UINT32_C(1) << next() % 32;
-    case 6:
-        return 0x200 + next() % 0x80;
+    case 3: return (uint32_t)base + (next() & ARENA_MASK);
+    case 4: return (uint32_t)(base >> 32);
+    case 5: return UINT32_C(1) << next() % 32;
+    case 6: return 0x200 + next() % 0x80;
     }
     return next();
 }
@@ -62,15 +57,15 @@ static uint32_t tame(uint32_t *words, uint64_t base)
     uint32_t other = (uint32_t)base + (next() & ARENA_MASK & ~7u), size = 1 + next() % 32;
     uint32_t from = (uint32_t)base + BUFFER + 4 * (next() % (WORDS - 32)), chain = next() % 2;
     const uint32_t packets[][8] = {
-        {0xC0001000, 0},
-        {0xC0004600, 0x407},
-        {0xC0033700, 0x100500, low, high, next()},
-        {0xC0023F00, from, high, 1u << 23 | chain << 20 | size},
-        {0xC0044000, 0x110202, other, high, low, high},
-        {0xC0055000, 0xE0300000, other, high, low, high, 4 * size},
-        {0xC0064900, 0x200528, 1u << 29, low, high, size, 0, 0},
-        {0xC0053C00, 0x13, low, high, size, ~0u, 4},
-        {0xC0027600, 0x204 + next() % 16, 0, 0},
+        { 0xC0001000, 0 },
+        { 0xC0004600, 0x407 },
+        { 0xC0033700, 0x100500, low, high, next() },
+        { 0xC0023F00, from, high, 1u << 23 | chain << 20 | size },
+        { 0xC0044000, 0x110202, other, high, low, high },
+        { 0xC0055000, 0xE0300000, other, high, low, high, 4 * size },
+        { 0xC0064900, 0x200528, 1u << 29, low, high, size, 0, 0 },
+        { 0xC0053C00, 0x13, low, high, size, ~0u, 4 },
+        { 0xC0027600, 0x204 + next() % 16, 0, 0 },
     };
     const uint32_t *packet = packets[next() % (sizeof(packets) / sizeof(packets[0]))];
     uint32_t count = 1 + sg_header_body(packet[0]);
@@ -90,7 +85,8 @@ static void fill(const struct sg_target *target, uint32_t *words, uint64_t base)
             continue;
         }
         const struct sg_packet *packet = &target->packets[next() % target->packet_count];
-        uint32_t body = packet->min_body == packet->max_body ? packet->max_body : packet->min_body + next() % 8;
+        uint32_t body = packet->min_body == packet->max_body ? packet->max_body
+                                                             : packet->min_body + next() % 8;
         if (!packets || next() % 64 == 0 || body == 0 || i + body >= WORDS) {
             words[i++] = next();
             continue;
@@ -110,7 +106,7 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 1000;
     static char text[1 << 16];
-    unsigned ended[3] = {0};
+    unsigned ended[3] = { 0 };
 
     for (unsigned round = 0; round < rounds; round++) {
         state = seed * UINT64_C(0x9E3779B97F4A7C15) + round * UINT64_C(0xD1B54A32D192ED03) + 1;
@@ -133,6 +129,7 @@ int main(int argc, char **argv)
         sg_pm4_queue_free(queue);
         machine_free(machine);
     }
-    printf("done %u, blocked %u, failed %u\n", ended[SG_PM4_DONE], ended[SG_PM4_BLOCKED], ended[SG_PM4_FAILED]);
+    printf("done %u, blocked %u, failed %u\n", ended[SG_PM4_DONE], ended[SG_PM4_BLOCKED],
+           ended[SG_PM4_FAILED]);
     return 0;
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the PM4 executor with the test machine (pm4_machine.c), and encodes buffers by an encoder of its own.
 
 The encoder knows register offsets and packet layouts as plain numbers: it shares nothing with the executor's generated

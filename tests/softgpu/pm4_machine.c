@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small machine around the PM4 executor, for tests: one block of GPU memory, three kernels with host twins, and waves
  * that run as late and as badly ordered as hardware may run them: nothing happens at dispatch; once the executor has asked
@@ -103,7 +104,8 @@ static uint64_t product(const uint32_t *three)
 }
 
 /* Copies a kernarg block of that size; all zero (and a fault) when it is not all in memory. */
-static void read_kernarg(struct machine *machine, const struct sg_pm4_dispatch *dispatch, void *args, size_t size)
+static void read_kernarg(struct machine *machine, const struct sg_pm4_dispatch *dispatch, void *args,
+                         size_t size)
 {
     const void *from = at(machine, dispatch->kernarg, size);
 
@@ -127,11 +129,15 @@ static void count_items(struct machine *machine, uint64_t address, const struct 
 /* out[i] += a[i] * b[i] + 1 */
 static void accumulate(struct machine *machine, const struct sg_pm4_dispatch *dispatch)
 {
-    struct { uint64_t out, a, b, counter; uint32_t n, pad; } args;
+    struct {
+        uint64_t out, a, b, counter;
+        uint32_t n, pad;
+    } args;
     read_kernarg(machine, dispatch, &args, sizeof(args));
     uint64_t n = (uint64_t)dispatch->groups[0] * dispatch->workgroup[0];
     n = n < args.n ? n : args.n;
-    uint32_t *out = at(machine, args.out, 4 * n), *a = at(machine, args.a, 4 * n), *b = at(machine, args.b, 4 * n);
+    uint32_t *out = at(machine, args.out, 4 * n), *a = at(machine, args.a, 4 * n),
+             *b = at(machine, args.b, 4 * n);
 
     for (uint64_t i = 0; out && a && b && i < n; i++)
         out[i] += a[i] * b[i] + 1;
@@ -141,7 +147,10 @@ static void accumulate(struct machine *machine, const struct sg_pm4_dispatch *di
 /* Each work-group turns its part of data round, through LDS. */
 static void reverse(struct machine *machine, const struct sg_pm4_dispatch *dispatch)
 {
-    struct { uint64_t data, counter; uint32_t n, pad; } args;
+    struct {
+        uint64_t data, counter;
+        uint32_t n, pad;
+    } args;
     read_kernarg(machine, dispatch, &args, sizeof(args));
     uint32_t size = dispatch->workgroup[0], *data = at(machine, args.data, 4 * (uint64_t)args.n);
     uint32_t lds[1024];
@@ -159,7 +168,9 @@ static void reverse(struct machine *machine, const struct sg_pm4_dispatch *dispa
 /* out[z][y][x] = 2 * out[z][y][x] + 1 in a cube of 4 */
 static void count(struct machine *machine, const struct sg_pm4_dispatch *dispatch)
 {
-    struct { uint64_t out, counter; } args;
+    struct {
+        uint64_t out, counter;
+    } args;
     read_kernarg(machine, dispatch, &args, sizeof(args));
     uint32_t *out = at(machine, args.out, 256);
     uint64_t end[3];
@@ -178,15 +189,9 @@ static void count(struct machine *machine, const struct sg_pm4_dispatch *dispatc
 static void run_one(struct machine *machine, const struct sg_pm4_dispatch *dispatch)
 {
     switch ((dispatch->entry - machine->base - CODE) / 256) {
-    case ACCUMULATE:
-        accumulate(machine, dispatch);
-        break;
-    case REVERSE:
-        reverse(machine, dispatch);
-        break;
-    case COUNT:
-        count(machine, dispatch);
-        break;
+    case ACCUMULATE: accumulate(machine, dispatch); break;
+    case REVERSE: reverse(machine, dispatch); break;
+    case COUNT: count(machine, dispatch); break;
     }
 }
 
@@ -248,7 +253,8 @@ static void warn(void *context, const char *sentence)
 
 struct sg_pm4_queue *machine_queue(struct machine *machine, const char *gfx)
 {
-    struct sg_pm4_host host = {machine, readable, writable, descriptor_of, dispatch, waves_done, gpu_clock, interrupt, warn};
+    struct sg_pm4_host host = { machine,    readable,  writable,  descriptor_of, dispatch,
+                                waves_done, gpu_clock, interrupt, warn };
     return sg_pm4_queue_new(gfx, &host);
 }
 
@@ -266,7 +272,8 @@ int machine_steps(struct sg_pm4_queue *queue, unsigned patience)
 static void reset(struct machine *machine, const uint8_t *image)
 {
     memcpy(machine->arena, image, ARENA);
-    machine->pending_count = machine->dispatched = machine->faults = machine->interrupts = machine->warnings = 0;
+    machine->pending_count = machine->dispatched = machine->faults = machine->interrupts = machine->warnings =
+        0;
     machine->asked = 0;
     machine->interrupt = 0;
     machine->clock = 0;
@@ -275,8 +282,8 @@ static void reset(struct machine *machine, const uint8_t *image)
 
 enum outcome { SAME, DIFFERS, WARNED, FAILED, HANGS };
 
-static enum outcome judge(struct machine *machine, const char *gfx, uint32_t buffer, uint32_t dwords, uint8_t *expected,
-                          unsigned faults, unsigned interrupts, uint32_t value)
+static enum outcome judge(struct machine *machine, const char *gfx, uint32_t buffer, uint32_t dwords,
+                          uint8_t *expected, unsigned faults, unsigned interrupts, uint32_t value)
 {
     struct sg_pm4_queue *queue = machine_queue(machine, gfx);
     int status = sg_pm4_start(queue, machine->base + buffer, dwords);
@@ -293,7 +300,9 @@ static enum outcome judge(struct machine *machine, const char *gfx, uint32_t buf
         outcome = HANGS;
     else
         outcome = memcmp(machine->arena, expected, ARENA) || machine->faults != faults ||
-                  machine->interrupts != interrupts || machine->interrupt != value ? DIFFERS : SAME;
+                          machine->interrupts != interrupts || machine->interrupt != value
+                      ? DIFFERS
+                      : SAME;
     sg_pm4_queue_free(queue);
     return outcome;
 }
@@ -302,8 +311,8 @@ static enum outcome judge(struct machine *machine, const char *gfx, uint32_t buf
  * Runs the buffer (byte offset in the memory of the machine as it is now) once as it is and then with each bit of each of
  * the `count` words at `mutated` (a byte offset too) flipped. Returns the outcome of the buffer itself.
  */
-int machine_mutate(struct machine *machine, const char *gfx, uint32_t buffer, uint32_t dwords, uint32_t mutated,
-                   uint32_t count, uint8_t *outcomes)
+int machine_mutate(struct machine *machine, const char *gfx, uint32_t buffer, uint32_t dwords,
+                   uint32_t mutated, uint32_t count, uint8_t *outcomes)
 {
     uint8_t *image = malloc(ARENA), *expected = malloc(ARENA);
 
@@ -346,8 +355,8 @@ static void say(char *text, size_t size, const char *packet, const char *reg, co
 }
 
 /* What bit `bit` of word `dword` of a buffer is, and after a '|' the table's reason why it cannot change a result. */
-void machine_name_bit(const char *gfx, const uint32_t *words, uint32_t dwords, uint32_t dword, unsigned bit, char *text,
-                      size_t size)
+void machine_name_bit(const char *gfx, const uint32_t *words, uint32_t dwords, uint32_t dword, unsigned bit,
+                      char *text, size_t size)
 {
     const struct sg_target *target = sg_target_find(gfx);
 
@@ -372,7 +381,8 @@ void machine_name_bit(const char *gfx, const uint32_t *words, uint32_t dwords, u
                 if (strcmp(entry->field.name, "dispatch_initiator"))
                     say(text, size, packet->name, "", &entry->field);
                 else
-                    say(text, size, packet->name, "initiator", field_of_bit(sg_register_find(target, 0x200), bit));
+                    say(text, size, packet->name, "initiator",
+                        field_of_bit(sg_register_find(target, 0x200), bit));
             }
         }
         return;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HIP through ctypes, run by the tests of softgpu/run: `python3 runner_hip.py CHECK [ARGUMENT]`, prints `ok CHECK`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Applications on AMD's unmodified HIP and ROCr: every number right, on every target, however late the GPU is.
 
 One run of each application on each target, in a mode that changes from one to the next. APPS_SOAK=N makes that N runs

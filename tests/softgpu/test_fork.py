@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C068: a fork while the software GPU is at work leaves the child able to end, whatever the other threads hold."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AQL semantics of the model library: order, barriers, doorbells, completion (HSA specification 1.2, section 2.9)."""
 
 from __future__ import annotations

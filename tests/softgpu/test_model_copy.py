@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copy engines: packets in order, each ended before the next, late; sub-window copies of gfx11 and gfx12."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A queue that meets something wrong stops with a report, tells the application, and lets nobody wait for ever."""
 
 from __future__ import annotations

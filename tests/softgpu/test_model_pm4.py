@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vendor PM4 packet in a queue: complete when parsed, its waves later unless the buffer waits for them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A dispatch must fit its kernel descriptor, and what buffers leave in registers is known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Waits block until they are satisfied, and what only looks like a wait is reported."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever stands in a buffer, the executor ends and touches no memory that it was not given."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every bit of a good buffer matters, or the table says why it does not.
 
 One bit of a buffer that uses every packet is flipped at a time; the mutant runs on a machine whose waves are late and

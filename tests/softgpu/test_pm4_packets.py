@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The executor walks buffers strictly: what it does not know, or what a packet must not say, stops the queue."""
 
 from __future__ import annotations

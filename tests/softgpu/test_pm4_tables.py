@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The executor's tables are what their sources say, and agree with facts known from elsewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """softgpu/run itself: exit codes, signals, environment, missing packages, trace; and what a killed run leaves."""
 
 from __future__ import annotations

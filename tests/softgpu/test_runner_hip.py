@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AMD's HIP 7.2.4 on the software GPU, through softgpu/run: copies, memory kinds, several GPUs, errors, fork."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The topology folder that ROCr reads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the software GPU is built and what `make` says when something is missing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Native twins: each means what its kernel means and asks for what the code object says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What HIP answers about streams and their captures. */
 #include "objects.h"
 
@@ -122,8 +123,7 @@ hipError_t model_hipStreamEndCapture_spt(hipStream_t stream, hipGraph_t *pGraph)
 }
 
 static hipError_t info(hipStream_t handle, bool per_thread, hipStreamCaptureStatus *status,
-                       unsigned long long *id,
-                       hipGraph_t *graph, size_t *count)
+                       unsigned long long *id, hipGraph_t *graph, size_t *count)
 {
     struct object *stream;
 
@@ -148,7 +148,7 @@ static hipError_t info(hipStream_t handle, bool per_thread, hipStreamCaptureStat
 hipError_t model_hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCaptureStatus *captureStatus_out,
                                             unsigned long long *id_out, hipGraph_t *graph_out,
                                             const hipGraphNode_t **dependencies_out,
-                                                    size_t *numDependencies_out)
+                                            size_t *numDependencies_out)
 {
     (void)dependencies_out;
     return info(stream, false, captureStatus_out, id_out, graph_out, numDependencies_out);

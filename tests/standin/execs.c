@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What HIP answers about execs, and when it is asked for functions by name. */
 #include "objects.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What HIP answers about graphs and nodes. */
 #include "objects.h"
 
@@ -48,8 +49,7 @@ hipError_t model_hipGraphClone(hipGraph_t *pGraphClone, hipGraph_t originalGraph
 
 /* Links the node before it looks at the dependencies, as HIP does. */
 static hipError_t add(hipGraphNode_t *made, hipGraph_t handle, const hipGraphNode_t *dependencies,
-                      size_t count,
-                      struct object prototype)
+                      size_t count, struct object prototype)
 {
     struct object *graph, *node;
 
@@ -81,7 +81,7 @@ hipError_t model_hipGraphAddKernelNode(hipGraphNode_t *pGraphNode, hipGraph_t gr
     if (!pNodeParams)
         return hipErrorInvalidValue;
     return add(pGraphNode, graph, pDependencies, numDependencies,
-               (struct object){.type = hipGraphNodeTypeKernel, .kernel = *pNodeParams});
+               (struct object){ .type = hipGraphNodeTypeKernel, .kernel = *pNodeParams });
 }
 
 hipError_t model_hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
@@ -91,14 +91,14 @@ hipError_t model_hipGraphAddMemsetNode(hipGraphNode_t *pGraphNode, hipGraph_t gr
     if (!pMemsetParams)
         return hipErrorInvalidValue;
     return add(pGraphNode, graph, pDependencies, numDependencies,
-               (struct object){.type = hipGraphNodeTypeMemset, .fill = *pMemsetParams});
+               (struct object){ .type = hipGraphNodeTypeMemset, .fill = *pMemsetParams });
 }
 
 hipError_t model_hipGraphAddEmptyNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
                                       const hipGraphNode_t *pDependencies, size_t numDependencies)
 {
     return add(pGraphNode, graph, pDependencies, numDependencies,
-               (struct object){.type = hipGraphNodeTypeEmpty});
+               (struct object){ .type = hipGraphNodeTypeEmpty });
 }
 
 hipError_t model_hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
@@ -108,7 +108,7 @@ hipError_t model_hipGraphAddHostNode(hipGraphNode_t *pGraphNode, hipGraph_t grap
     if (!pNodeParams)
         return hipErrorInvalidValue;
     return add(pGraphNode, graph, pDependencies, numDependencies,
-               (struct object){.type = hipGraphNodeTypeHost});
+               (struct object){ .type = hipGraphNodeTypeHost });
 }
 
 hipError_t model_hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
@@ -118,7 +118,7 @@ hipError_t model_hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t 
     if (!pNodeParams)
         return hipErrorInvalidValue;
     return add(pGraphNode, graph, pDependencies, numDependencies,
-               (struct object){.type = hipGraphNodeTypeMemAlloc});
+               (struct object){ .type = hipGraphNodeTypeMemAlloc });
 }
 
 hipError_t model_hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
@@ -130,14 +130,14 @@ hipError_t model_hipGraphAddChildGraphNode(hipGraphNode_t *pGraphNode, hipGraph_
     if (!child || childGraph == graph)
         return hipErrorInvalidValue;
     return add(pGraphNode, graph, pDependencies, numDependencies,
-               (struct object){.type = hipGraphNodeTypeGraph, .child = child});
+               (struct object){ .type = hipGraphNodeTypeGraph, .child = child });
 }
 
 hipError_t model_hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
-                                 const hipGraphNode_t *pDependencies,
-                                 size_t numDependencies, hipGraphNodeParams *nodeParams)
+                                 const hipGraphNode_t *pDependencies, size_t numDependencies,
+                                 hipGraphNodeParams *nodeParams)
 {
-    struct object prototype = {.type = hipGraphNodeTypeEmpty};
+    struct object prototype = { .type = hipGraphNodeTypeEmpty };
 
     if (!nodeParams)
         return hipErrorInvalidValue;
@@ -146,8 +146,8 @@ hipError_t model_hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
         prototype.kernel = nodeParams->kernel;
     if (nodeParams->type == hipGraphNodeTypeMemset)
         prototype.fill = nodeParams->memset;
-    if (nodeParams->type == hipGraphNodeTypeGraph && !(prototype.child = object_known(nodeParams->graph.graph,
-            GRAPH)))
+    if (nodeParams->type == hipGraphNodeTypeGraph &&
+        !(prototype.child = object_known(nodeParams->graph.graph, GRAPH)))
         return hipErrorInvalidValue;
     return add(pGraphNode, graph, pDependencies, numDependencies, prototype);
 }
@@ -179,8 +179,7 @@ hipError_t model_hipGraphDestroyNode(hipGraphNode_t node)
 
 /* Edges that come before the bad one in the list stay. */
 hipError_t model_hipGraphAddDependencies(hipGraph_t handle, const hipGraphNode_t *from,
-                                         const hipGraphNode_t *to,
-                                         size_t numDependencies)
+                                         const hipGraphNode_t *to, size_t numDependencies)
 {
     struct object *graph;
 
@@ -204,8 +203,7 @@ hipError_t model_hipGraphAddDependencies(hipGraph_t handle, const hipGraphNode_t
 }
 
 hipError_t model_hipGraphRemoveDependencies(hipGraph_t handle, const hipGraphNode_t *from,
-                                            const hipGraphNode_t *to,
-                                            size_t numDependencies)
+                                            const hipGraphNode_t *to, size_t numDependencies)
 {
     struct object *graph;
 
@@ -345,7 +343,7 @@ EXPORT hipGraphNode_t standin_secret_node(hipGraph_t graph)
 {
     hipGraphNode_t node;
 
-    add(&node, graph, NULL, 0, (struct object){.type = hipGraphNodeTypeEmpty});
+    add(&node, graph, NULL, 0, (struct object){ .type = hipGraphNodeTypeEmpty });
     return node;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See objects.h. */
 #define _GNU_SOURCE
 #include "objects.h"
@@ -73,7 +74,7 @@ void graph_add_edge(struct object *graph, struct object *from, struct object *to
         graph->edge_room = graph->edge_room ? 2 * graph->edge_room : 4;
         graph->edges = realloc(graph->edges, graph->edge_room * sizeof(*graph->edges));
     }
-    graph->edges[graph->edge_count++] = (struct edge){from, to};
+    graph->edges[graph->edge_count++] = (struct edge){ from, to };
 }
 
 void node_destroy(struct object *node)
@@ -108,7 +109,7 @@ struct object *graph_copy(const struct object *graph, enum kind kind)
         graph_add_node(made, node);
     }
     for (size_t i = 0; i < graph->edge_count; i++) {
-        struct object *ends[2] = {NULL, NULL};
+        struct object *ends[2] = { NULL, NULL };
 
         for (size_t n = 0; n < made->node_count; n++) {
             if (made->nodes[n]->source == graph->edges[i].from)

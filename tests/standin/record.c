@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recording of calls and what tests dictate. See standin.h. */
 #define _GNU_SOURCE
 #include "within.h"
@@ -129,8 +130,8 @@ EXPORT unsigned standin_strict_failures(void)
 /* Questions about errors and the mode itself are allowed in any mode. */
 static bool refused(int id)
 {
-    static const char *const allowed[] = {"hipGetLastError", "hipPeekAtLastError",
-                                          "hipThreadExchangeStreamCaptureMode"};
+    static const char *const allowed[] = { "hipGetLastError", "hipPeekAtLastError",
+                                           "hipThreadExchangeStreamCaptureMode" };
 
     for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
         if (!strcmp(standin_names[id], allowed[i]))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a test tells the stand-in for libamdhip64, and asks it. The stand-in exports every function that the
  * real library of a release exports, in the same version nodes; those that the policy knows record their
@@ -33,7 +34,7 @@ void standin_calls_itself(const char *name);
 
 void standin_reset(void); /* undoes the three above and zeroes counts; objects stay */
 
-unsigned standin_calls(const char *name);       /* since the last reset */
+unsigned standin_calls(const char *name); /* since the last reset */
 unsigned standin_all_calls(void);
 const uintptr_t *standin_arguments(const char *name); /* of its last call on this thread */
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes and builds the stand-in for a release's libamdhip64: see standin.h."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The leaf view: one change, the changes that only follow from it, then the entry points that it reaches."""
 
 from __future__ import annotations

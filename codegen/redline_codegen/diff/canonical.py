@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One text for one type: typedefs expanded and tags without their keyword, so that spellings compare equal."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line of `redline-codegen diff`.
 
 Exit codes: 0 nothing at or above `--fail-on`, 1 findings or a wrong acknowledgement, 2 misuse, 3 an input could not

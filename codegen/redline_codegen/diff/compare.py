@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One comparison of two releases: every finding, what could not be checked, and what was acknowledged."""
 
 from __future__ import annotations

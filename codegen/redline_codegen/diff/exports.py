@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings about what the real libraries export, and under which version node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A finding: one fact that differs between two releases, what it means for libredline, and its stable name."""
 
 from __future__ import annotations

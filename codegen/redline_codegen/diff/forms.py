@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The forms that a review is printed in; each is a function from the review to text."""
 
 from __future__ import annotations

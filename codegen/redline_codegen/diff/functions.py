@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings about what the headers declare as functions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings about structs and unions; what only follows from a member's own change names its cause."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two sides of a comparison of one part, and what the comparators ask of them together."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A comparison seen with the acknowledgements of policies.yaml: what is open, settled, or wrongly acknowledged."""
 
 from __future__ import annotations

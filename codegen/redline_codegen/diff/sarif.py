@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A review as SARIF 2.1.0: results point at policies.yaml, where the work is, and carry our fingerprints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of one part matters to libredline: its entry points, the types they lead to, and the ways back up."""
 
 from __future__ import annotations

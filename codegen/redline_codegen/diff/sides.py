@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two inputs of a comparison: a snapshot, a header, a ROCm or include folder, a library, `current`, `installed`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`--suggest`: what to write into policies.yaml, as YAML, with the reasoning; a human decides and writes each `why`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings about type names, enumerators and macros. Structs and unions: layout.py."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What other commands ask of a comparison: may `generate` go ahead, and is a newer ROCm installed?"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A preloaded library whose constructor runs before ours, uses HIP, starts a thread that does, and whose
  * malloc enters HIP. */
 #define _GNU_SOURCE

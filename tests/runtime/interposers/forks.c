@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that never stop using graphs, and forks in between: each child must end, with and without using
  * HIP. */
 #include <pthread.h>

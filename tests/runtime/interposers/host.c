@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program without HIP. Each argument is done in order:
  *   local:FILE  global:FILE  deep:FILE   dlopen with that scope and keep it
@@ -21,7 +22,7 @@ static int failed(void)
 
 int main(int argc, char **argv)
 {
-    void *opened[16] = {0};
+    void *opened[16] = { 0 };
     int count = 0;
 
     for (int i = 1; i < argc; i++) {

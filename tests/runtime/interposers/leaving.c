@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ways to leave: launches in exit handlers, in destructors, in a detached thread while the process ends, exit
  * in a launch. */
 #include <pthread.h>

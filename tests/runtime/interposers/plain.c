@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A process that never touches HIP: what it has that a preload could have left behind. */
 #include <dirent.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an application does with graphs, printed line by line. A program, or with -DAS_MODULE a shared object
  * whose run() the hosts call. Each line ends with how often HIP itself was reached, so a call that is lost or
@@ -9,10 +10,10 @@
 #include "standin.h"
 
 #define SAY(name, call) printf("%s %d %u\n", name, (int)(call), standin_calls(#name))
-#define CALL(name, ...)                                      \
-    do {                                                     \
-        int said = (int)name(__VA_ARGS__);                   \
-        printf(#name " %d %u\n", said, standin_calls(#name)); \
+#define CALL(name, ...)                                                                                      \
+    do {                                                                                                     \
+        int said = (int)name(__VA_ARGS__);                                                                   \
+        printf(#name " %d %u\n", said, standin_calls(#name));                                                \
     } while (0)
 
 __attribute__((visibility("default"))) int run(void);

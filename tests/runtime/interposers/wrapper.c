@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Another library that is preloaded: wraps hipGraphLaunch and hipMalloc and counts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
