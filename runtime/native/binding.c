@@ -6,8 +6,8 @@
 #include <elf.h>
 #include <string.h>
 
-#include "native/native.h"
 #include "native/process.h"
+#include "native_table.h"
 #include "report/options.h"
 
 /* AMD's clr has it since 4.5, in a version node; other libraries of that name have no debugger interface. */

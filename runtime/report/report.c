@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See report.h. */
 #define _GNU_SOURCE
-#include "report/report_state.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -165,8 +165,3 @@ static void in_child(void)
 }
 
 RL_AT_FORK(NULL, NULL, in_child);
-
-__attribute__((destructor)) static void at_exit(void)
-{
-    rl_summary_write();
-}

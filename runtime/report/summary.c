@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report at exit, as text or JSON, straight into a file descriptor through one small buffer: no
- * allocation and no stdio, since the exit may come while other threads hold the locks of both. Called by
- * the library's destructor, once.
+ * allocation and no stdio, since the exit may come while other threads hold the locks of both.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/report_state.h"
+#include "report/report.h"
 #include "report/version.h"
 
 struct output {
@@ -334,7 +333,8 @@ static int write_named(const char *pattern, bool json, enum rl_process_state sta
     return write_file(realpath(name, real) ? real : name, json, state, state == RL_PROCESS_UNUSED);
 }
 
-void rl_summary_write(void)
+/* Writes the report that REDLINE_REPORT asks for. */
+__attribute__((destructor)) static void at_exit(void)
 {
     static atomic_flag written = ATOMIC_FLAG_INIT; /* two threads may call exit() at once */
     const struct rl_options *options = rl_options();
