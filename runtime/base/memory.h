@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of our own, from pages of our own: the application's heap looks the same with and without us. HIP's
- * objects come from that heap, so an address that comes back comes back all the same; an allocator that the
- * application brings, and that may call HIP, is never entered.
+ * An allocator of our own, on pages of our own. malloc() is not used for two reasons: the application may have
+ * replaced it by one that calls HIP, and HIP's objects live in its heap, which has to give out the same addresses
+ * with and without this library.
  *
  * Threads: any; a lock is held for a few instructions. Failure: NULL, errno is kept. The child of a fork
  * starts with no free blocks and may release what its parent allocated.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether this library works in this process at all: it does not before HIP is found, and never again after a
- * reason against it was seen.
+ * Whether this library does anything in this process but forward calls. It starts to when HIP is found, and stops
+ * for good as soon as something speaks against it, such as a second copy of HIP.
  *
- * Threads: any. rl_active() orders nothing; a shim that still sees the state before does what was right then.
+ * Threads: any. rl_active() is a relaxed load: a shim that still reads the old state does what was right then.
  */
 #ifndef REDLINE_PROCESS_H
 #define REDLINE_PROCESS_H

@@ -168,7 +168,7 @@ static bool take_dispatch(struct rl_observation *seen, struct rl_seen *packet)
     code = &seen->codes[packet->code];
     if (code->layout.prints) {
         refuse(seen, RL_REASON_HOST_WORK,
-               "a kernel prints, and HIP reads what behind its own launches alone");
+               "a kernel prints, and HIP writes that out only after launches of its own");
         return false;
     }
     memcpy(&properties, code->descriptor + RL_DESCRIPTOR_PROPERTIES, sizeof(properties));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What this thread wants to know of the HSA calls that HIP makes on it: nothing, what a native launch puts
- * into queues (observe), or where an event record reserves its slot (ride). The handlers in hsa.c look at one
+ * into queues (observe), or where an event record reserves its slot (inject). The handlers in hsa.c look at one
  * thread-local word.
  */
 #ifndef REDLINE_WATCH_H

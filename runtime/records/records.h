@@ -7,8 +7,8 @@
  * about the graph it was made from, and why it is launched natively. A stream has a record while a capture
  * that was begun on it is open (capture.c).
  *
- * Marks are doubts: each one makes what it stands on, or comes from it later, native. Setting one needlessly
- * is safe.
+ * A mark is a doubt about an object. It makes execs native: the object itself, or every exec that is made from it
+ * later. A mark too many costs speed and is otherwise harmless.
  *
  * Threads: any function from any thread; none of them calls HIP. HIP asks applications not to use one graph in two threads at once; what they do wrong
  * costs no more than a wrong record, which the comparison with HIP finds. Out of memory means "no record":
@@ -23,7 +23,7 @@
 #include "report/report.h"
 
 enum rl_mark {
-    RL_STALE = 1,            /* exec: changed since it was last examined */
+    RL_STALE = 1,            /* exec: changed since its last launch */
     RL_FAILED = 2,           /* a native call on it failed and may have done half of its work */
     RL_USER_OBJECT = 4,      /* graph: holds a user object */
     RL_UNSEEN = 8,           /* graph: comes from something that has no record */

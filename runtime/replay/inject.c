@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See inject.h; the rules, each with what it was learnt from, stand in section 3 of the architecture. */
+/* See inject.h; what each rule prevents is in docs/hazards.md, H1 to H5. */
 #include "replay/inject.h"
 
 #include <sched.h>

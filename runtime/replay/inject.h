@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A replay rides in the stream's own HSA queue: one vendor packet with the plan's indirect buffer, right in
- * front of the barrier that HIP writes for an event of ours. What is behind us waits for HIP's barrier, which
+ * Puts a replay into the stream's own HSA queue: one vendor packet with the plan's indirect buffer, right in front
+ * of the barrier that HIP writes for an event of ours. What is behind us waits for HIP's barrier, which
  * waits for us; what is before us in the queue is done when our packet starts, since it has the barrier bit.
  *
  * The packet is placed last. Until then its slot stays INVALID, or becomes a barrier without dependencies
  * that passes everything through, and the launch can still be HIP's.
  *
- * Threads: any; what is below the line is called by the HSA handlers on the thread that rides. No lock, no
+ * Threads: any; what is below the line is called by the HSA handlers on the thread that injects. No lock, no
  * allocation, no wait but for a slot of a full queue, for which HIP waits too.
  */
 #ifndef REDLINE_INJECT_H

@@ -306,8 +306,8 @@ static hipError_t launch_unknown(const struct launch *launch)
     return launch->native(launch->handle, launch->stream);
 }
 
-/* Seen without a hold: a record that ended meanwhile was native too, or the application launches what it
- * destroys. */
+/* The report's line of an exec that is native for good; NULL: have a closer look. The record may be freed while it is
+ * read here: then the application destroys the exec that it launches, and HIP answers that. */
 static struct rl_report_exec *report_if_native(struct rl_ref ref)
 {
     struct rl_exec *exec = (struct rl_exec *)ref.record;

@@ -3,7 +3,7 @@
  * What happens to a launch.
  *
  *     fresh      no plan: HIP launches, we observe, prove and lower; on success the exec has a plan
- *     replaying  the plan rides in the stream; HIP launches when it cannot
+ *     replaying  the plan is injected into the stream; HIP launches when that fails
  *     native     a reason stands against replays: HIP launches until something about the exec changes
  *
  * A change (RL_STALE in the exec's marks) of nothing but arguments that are known gives a new plan, made from

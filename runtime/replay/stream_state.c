@@ -13,7 +13,7 @@
 #include "replay/device.h"
 
 /* hip_runtime_api.h: values of macros. Without timestamps, and without the flush to system scope that HIP
- * itself adds where it is needed: see architecture section 3 on what a native launch leaves behind. */
+ * itself adds where it is needed: after our record things are as after a launch by HIP. */
 enum { DISABLE_TIMING = 0x2, DISABLE_SYSTEM_FENCE = 0x20000000 };
 static const hipStream_t legacy_stream = (hipStream_t)1, thread_stream = (hipStream_t)2;
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A state: a stream in which replays can ride, with the two events of ours that are recorded there in turn.
+ * What is kept for a stream into which replays can be injected: the two events of ours that are recorded there in
+ * turn.
  *
  * A stream has a state from the first launch that HIP did in it with success until it is destroyed; the legacy
  * stream has one for each device, the per-thread stream one for each thread and device. Without a state a
- * stream is not known to be alive, and HIP must judge it.
+ * stream is not known to be alive, and only HIP can tell.
  *
- * Threads: any. Lanes are never freed, so that one found is safe to use; events go to the next stream of the
+ * Threads: any. States are never freed, so that one found is safe to use; events go to the next stream of the
  * device.
  */
 #ifndef REDLINE_STREAM_STATE_H
@@ -18,7 +19,7 @@
 
 struct rl_stream_state {
     int ordinal;                     /* HIP's number of the device */
-    _Atomic uint32_t turn, launches; /* whose event is next; launches that could ride */
+    _Atomic uint32_t turn, launches; /* whose event is next; launches that could be replays */
     hipEvent_t events[2];
     struct rl_stream_state *next; /* among those without a stream */
 };

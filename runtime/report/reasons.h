@@ -17,12 +17,11 @@
     /* of a graph or an exec */                                                                              \
     X(OUT_OF_MEMORY, "there was no memory for a record of it")                                               \
     X(UNSEEN, "it was made where this library does not see it")                                              \
-    X(NATIVE_FAILED, "a HIP call on it failed and may have changed it half-way")                             \
+    X(NATIVE_FAILED, "a HIP call on it failed and may have changed a part of it")                            \
     X(CAPTURE_UNKNOWN, "its capture was changed in a way that cannot be followed")                           \
     X(TOPOLOGY_DIFFERS, "HIP's graph differs from what the calls seen so far made of it")                    \
     X(TOPOLOGY_CONTRADICTORY, "HIP's answers about the graph contradict each other")                         \
-    X(PENDING_ERROR,                                                                                         \
-      "an error of HIP was waiting to be asked for, which questions about the graph may hide")               \
+    X(PENDING_ERROR, "an error of HIP was pending, and asking HIP about the graph could have replaced it")   \
     X(FLAGS, "it was instantiated with flags that only HIP honours")                                         \
     X(EMPTY, "its graph has no nodes")                                                                       \
     X(USER_OBJECT, "the graph retains a user object, whose destructor waits for launches by HIP")            \
@@ -31,14 +30,14 @@
     X(NO_PACKETS, "HIP puts nothing into a queue on the thread that launches it")                            \
     X(QUEUE, "HIP used a queue in a way that this version does not know")                                    \
     X(DEVICES, "it runs on more than one GPU")                                                               \
-    X(PACKET_UNKNOWN, "HIP's packets hold something that this version does not know")                        \
+    X(PACKET_UNKNOWN, "HIP used a packet that this version does not know")                                   \
     X(PACKETS_DIFFER, "HIP's packets differ from the graph")                                                 \
     X(CODE_UNKNOWN, "the code of one of its kernels cannot be read")                                         \
     X(COPY_ENGINE, "HIP copies a part of it by a copy engine or on the host")                                \
     X(HOST_WORK, "HIP does a part of it on the host")                                                        \
-    X(NOT_LOWERED, "a kernel needs what an indirect buffer does not give")                                   \
+    X(NOT_LOWERED, "a kernel needs something that only a dispatch by HIP sets up")                           \
     /* of a device, or of what stands around it */                                                           \
-    X(NOT_CARRIED, "HIP's event records leave no place for it in the stream's queue")                        \
+    X(NOT_CARRIED, "HIP did not leave room for the replay in the stream's queue")                            \
     X(TOO_SMALL, "it is smaller than REDLINE_MIN_NODES")                                                     \
     X(TARGET_UNKNOWN, "this version has no packets for the GPU")                                             \
     X(TARGET_DENIED, "REDLINE_TARGETS does not allow the GPU")                                               \
