@@ -10,9 +10,9 @@
  * A mark is a doubt about an object. It makes execs native: the object itself, or every exec that is made from it
  * later. A mark too many costs speed and is otherwise harmless.
  *
- * Threads: any function from any thread; none of them calls HIP. HIP asks applications not to use one graph in two threads at once; what they do wrong
- * costs no more than a wrong record, which the comparison with HIP finds. Out of memory means "no record":
- * native.
+ * Threads: any function from any thread; none of them calls HIP. HIP asks applications not to use one graph in
+ * two threads at once; what they do wrong costs no more than a wrong record, which the comparison with HIP
+ * finds. Out of memory means "no record": native.
  */
 #ifndef REDLINE_RECORDS_H
 #define REDLINE_RECORDS_H
