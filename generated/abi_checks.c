@@ -1006,6 +1006,9 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hipSetDevice), __typeof__
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipStreamGetDevice), __typeof__(hipError_t(hipStream_t,
         hipDevice_t *))),
                "signature of hipStreamGetDevice");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipStreamGetFlags), __typeof__(hipError_t(hipStream_t,
+        unsigned int *))),
+               "signature of hipStreamGetFlags");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_store_screlease),
         __typeof__(void(hsa_signal_t, hsa_signal_value_t))),
                "signature of hsa_signal_store_screlease");

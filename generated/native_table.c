@@ -135,6 +135,7 @@ const struct rl_native_entry rl_hip_entries[] = {
     ENTRY(hipRuntimeGetVersion, "hip_4.2", false),
     ENTRY(hipSetDevice, "hip_4.2", false),
     ENTRY(hipStreamGetDevice, "hip_4.2", false),
+    ENTRY(hipStreamGetFlags, "hip_4.2", false),
 };
 #undef ENTRY
 const size_t rl_hip_entry_count = sizeof(rl_hip_entries) / sizeof(rl_hip_entries[0]);

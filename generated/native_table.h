@@ -230,6 +230,7 @@ typedef hipError_t rl_hipPeekAtLastError_fn(void);
 typedef hipError_t rl_hipRuntimeGetVersion_fn(int *runtimeVersion);
 typedef hipError_t rl_hipSetDevice_fn(int deviceId);
 typedef hipError_t rl_hipStreamGetDevice_fn(hipStream_t stream, hipDevice_t *device);
+typedef hipError_t rl_hipStreamGetFlags_fn(hipStream_t stream, unsigned int *flags);
 
 struct rl_hip_table {
     rl_hipGraphCreate_fn *hipGraphCreate;
@@ -363,6 +364,7 @@ struct rl_hip_table {
     rl_hipRuntimeGetVersion_fn *hipRuntimeGetVersion;
     rl_hipSetDevice_fn *hipSetDevice;
     rl_hipStreamGetDevice_fn *hipStreamGetDevice;
+    rl_hipStreamGetFlags_fn *hipStreamGetFlags;
 };
 
 typedef void rl_hsa_signal_store_screlease_fn(hsa_signal_t signal, hsa_signal_value_t value);

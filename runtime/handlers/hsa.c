@@ -16,6 +16,8 @@ void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native, con
     (void)caller;
     if (watching(RL_WATCH_OBSERVE))
         rl_observe_doorbell(signal, value);
+    else if (watching(RL_WATCH_INJECT))
+        rl_inject_doorbell(signal, value);
     native(signal, value);
 }
 

@@ -8,157 +8,252 @@
 #include "proof/watch.h"
 
 enum {
-    PASS_THROUGH = RL_AQL_BARRIER_AND, /* header: no barrier bit, no fences; no dependencies, no signal */
-    MOST_TRIES = 3,
     TYPE = 0xff,
+    BARRIER_BIT = 1 << 8,
+    PASS_THROUGH = RL_AQL_BARRIER_AND, /* header: no barrier bit, no fences; no dependencies, no signal */
+    WAIT_FOR_US = RL_AQL_BARRIER_AND | BARRIER_BIT,
+    MOST_TRIES = 3,
 };
 
-/* The slot that this thread has reserved in front of HIP's. */
+/* What a reservation by HIP means to the record that this thread makes. */
+enum mode {
+    LOOK,        /* which queue it is in */
+    AT_THE_RING, /* one slot more, whose packet is written when HIP rings */
+    AT_ONCE,     /* two slots more, if it is in the stream's queue: the replay and a barrier */
+};
+
 static _Thread_local struct {
     const struct rl_hsa_table *hsa;
-    const hsa_queue_t *queue;
-    uint64_t index, count; /* count: slots of HIP behind it */
-    bool open;
+    struct rl_plan *plan;
+    const struct rl_completion *completion;
+    enum mode mode;
+    const hsa_queue_t *queue;  /* of the last reservation; AT_ONCE: where the replay belongs */
+    uint64_t index, count;     /* of our slot, and how many of HIP are behind it */
+    bool open, placed, silent; /* silent: nobody has rung since the replay was placed */
     unsigned reservations;
-} slot __attribute__((tls_model("initial-exec")));
+    enum rl_injection answer; /* AT_THE_RING: why the slot was passed through */
+} injection __attribute__((tls_model("initial-exec")));
 
-/* The slots before ours are taken in order, so this ends as soon as the queue has gone round once. */
-static union rl_aql *free_slot(void)
+/* The slots before this one are taken in order, so this ends as soon as the queue has gone round once. */
+static union rl_aql *free_slot(const hsa_queue_t *queue, uint64_t index)
 {
-    while (slot.index - slot.hsa->hsa_queue_load_read_index_scacquire(slot.queue) >= slot.queue->size)
+    while (index - injection.hsa->hsa_queue_load_read_index_scacquire(queue) >= queue->size)
         sched_yield();
-    return rl_aql_slot(slot.queue, slot.index);
+    return rl_aql_slot(queue, index);
 }
 
-/* A producer rings when its packet is valid: HIP's ring for the slot behind ours came while ours was not. */
 static void publish(union rl_aql *packet, uint32_t header)
 {
     __atomic_store_n(&packet->words[0], header, __ATOMIC_RELEASE);
-    slot.open = false;
-    slot.hsa->hsa_signal_store_screlease(slot.queue->doorbell_signal, (hsa_signal_value_t)slot.index);
+}
+
+static void put_barrier(const hsa_queue_t *queue, uint64_t index, uint32_t header, uint64_t dependency)
+{
+    union rl_aql *packet = free_slot(queue, index);
+
+    memset(&packet->words[1], 0, sizeof(*packet) - sizeof(packet->words[0]));
+    packet->barrier.dependencies[0] = dependency;
+    publish(packet, header);
+}
+
+static void place(const hsa_queue_t *queue, uint64_t index)
+{
+    const struct rl_plan *plan = injection.plan;
+    union rl_aql *packet = free_slot(queue, index);
+
+    publish(packet, rl_pm4_vendor_packet(packet->words, plan->buffer, plan->dwords,
+                                         injection.completion->signal.handle));
+    injection.placed = true;
 }
 
 static void pass_through(void)
 {
-    union rl_aql *packet = free_slot();
-
-    memset(&packet->words[1], 0, sizeof(*packet) - sizeof(packet->words[0]));
-    publish(packet, PASS_THROUGH);
+    put_barrier(injection.queue, injection.index, PASS_THROUGH, 0);
+    injection.open = false;
 }
 
-/* An earlier reservation of the same call was a marker of another stream or a wait: ours goes in front of
- * the last. One add for both slots, since other threads reserve in the same queue. */
+/* A producer rings when its packet is valid: any ring that HIP has made for the slot behind came too early. */
+static void ring(void)
+{
+    injection.silent = false;
+    injection.hsa->hsa_signal_store_screlease(injection.queue->doorbell_signal,
+                                              (hsa_signal_value_t)injection.index);
+}
+
+static void close_slot(void)
+{
+    if (!injection.open)
+        return;
+    pass_through();
+    ring();
+}
+
+/* Kernels that see their queue run in that one only; waits that share a word of memory, in one queue at a
+ * time. */
+static bool may_run_in(struct rl_plan *plan, const hsa_queue_t *queue)
+{
+    if (plan->only_queue && plan->only_queue != queue)
+        return false;
+    if (!plan->exclusive || atomic_load_explicit(&plan->last_queue, memory_order_relaxed) == (uintptr_t)queue)
+        return true;
+    /* The owner, this replay, and nobody else. */
+    if (atomic_load_explicit(&plan->use.references, memory_order_acquire) > 2)
+        return false;
+    atomic_store_explicit(&plan->last_queue, (uintptr_t)queue, memory_order_relaxed);
+    return true;
+}
+
+/* HIP's barrier is in this very queue behind the replay, or waits for the replay's signal. All slots in one add,
+ * since other threads reserve in the same queue. */
+static uint64_t reserve_at_once(rl_hsa_queue_add_write_index_screlease_fn *native, const hsa_queue_t *queue,
+                                uint64_t count)
+{
+    uint64_t index;
+
+    if (!injection.placed && queue == injection.queue) {
+        index = native(queue, count + 2);
+        place(queue, index);
+        put_barrier(queue, index + 1, WAIT_FOR_US, 0);
+        injection.index = index;
+        injection.silent = true;
+        return index + 2;
+    }
+    if (!injection.placed || queue == injection.queue)
+        return native(queue, count);
+    index = native(queue, count + 1);
+    put_barrier(queue, index, PASS_THROUGH, injection.completion->signal.handle);
+    return index + 1;
+}
+
+static uint64_t reserve_open(rl_hsa_queue_add_write_index_screlease_fn *native, const hsa_queue_t *queue,
+                             uint64_t count)
+{
+    close_slot();
+    if (injection.placed)
+        return native(queue, count);
+    injection.index = native(queue, count + 1);
+    injection.queue = queue;
+    injection.count = count;
+    injection.open = true;
+    return injection.index + 1;
+}
+
 uint64_t rl_inject_reserve(rl_hsa_queue_add_write_index_screlease_fn *native, const hsa_queue_t *queue,
                            uint64_t count)
 {
-    if (slot.open)
-        pass_through();
-    slot.index = native(queue, count + 1);
-    slot.queue = queue;
-    slot.count = count;
-    slot.open = true;
-    slot.reservations++;
-    return slot.index + 1;
+    injection.reservations++;
+    switch (injection.mode) {
+    case AT_THE_RING: return reserve_open(native, queue, count);
+    case AT_ONCE: return reserve_at_once(native, queue, count);
+    default: injection.queue = queue; return native(queue, count);
+    }
 }
 
 /* HIP may be about to wait for something that stands behind our slot. */
 void rl_inject_before_wait(void)
 {
-    if (slot.open)
-        pass_through();
+    close_slot();
 }
 
-/* HIP puts waits for copies, other streams and cooperative kernels into the barrier of the record itself;
- * a packet in front of it would not wait. Whatever is not understood counts as a wait. */
-static bool waits_for_something(void)
+/* HIP puts waits for copies, other streams and cooperative kernels into the barrier of the record itself; a packet
+ * in front of it would not wait. And it clears the barrier bit where it believes that nothing is left to wait for.
+ * Whatever is not understood counts as a wait. */
+static bool stands_behind_us(void)
 {
-    const union rl_aql *packet = rl_aql_slot(slot.queue, slot.index + 1);
+    const union rl_aql *packet = rl_aql_slot(injection.queue, injection.index + 1);
     uint16_t header = __atomic_load_n(&packet->barrier.header, __ATOMIC_ACQUIRE);
     int signals = (header & TYPE) == RL_AQL_INVALID ? -1 : rl_aql_barrier_signals(packet);
 
     for (int i = 0; i < signals; i++)
         if (packet->barrier.dependencies[i])
-            return true;
-    return signals < 0 || slot.count != 1;
+            return false;
+    return signals > 0 && injection.count == 1 && header & BARRIER_BIT && packet->barrier.completion;
 }
 
-static void place(const struct rl_plan *plan, const struct rl_completion *completion)
+/* HIP's packet is written, and its ring, which follows, is ours too. */
+void rl_inject_doorbell(hsa_signal_t signal, hsa_signal_value_t index)
 {
-    union rl_aql *packet = free_slot();
-
-    publish(packet,
-            rl_pm4_vendor_packet(packet->words, plan->buffer, plan->dwords, completion->signal.handle));
-}
-
-/* Kernels that see their queue run in that one only; waits that share a word of memory, in one queue at a
- * time. */
-static bool may_run_here(struct rl_plan *plan)
-{
-    uintptr_t queue = (uintptr_t)slot.queue;
-
-    if (plan->only_queue && plan->only_queue != slot.queue)
-        return false;
-    if (!plan->exclusive || atomic_load_explicit(&plan->last_queue, memory_order_relaxed) == queue)
-        return true;
-    /* The owner, this replay, and nobody else. */
-    if (atomic_load_explicit(&plan->use.references, memory_order_acquire) > 2)
-        return false;
-    atomic_store_explicit(&plan->last_queue, queue, memory_order_relaxed);
-    return true;
+    if (!(injection.open || injection.silent) || signal.handle != injection.queue->doorbell_signal.handle ||
+        (uint64_t)index <= injection.index)
+        return;
+    injection.silent = false;
+    if (!injection.open)
+        return;
+    injection.answer = !stands_behind_us()                            ? RL_INJECT_WAITS
+                       : !may_run_in(injection.plan, injection.queue) ? RL_INJECT_QUEUE
+                                                                      : RL_INJECT_DONE;
+    if (injection.answer == RL_INJECT_DONE)
+        place(injection.queue, injection.index);
+    else
+        pass_through();
+    injection.open = false;
 }
 
 static hipError_t record_event(const struct rl_hip_table *hip, struct rl_stream_state *state,
-                               hipStream_t stream)
+                               hipStream_t stream, enum mode mode)
 {
     uint32_t turn = atomic_fetch_add_explicit(&state->turn, 1, memory_order_relaxed);
     hipError_t status;
 
-    slot.open = false;
-    slot.reservations = 0;
+    injection.mode = mode;
+    injection.open = false;
+    injection.reservations = 0;
+    injection.answer = RL_INJECT_NO_RECORD;
     rl_watch = RL_WATCH_INJECT;
     status = hip->hipEventRecord(state->events[turn & 1], stream);
     rl_watch = RL_WATCH_NOTHING;
+    close_slot();
+    if (injection.silent)
+        ring();
+    if (status != hipSuccess)
+        rl_devices_note_error(status);
     return status;
 }
 
-static enum rl_injection try(const struct rl_hip_table *hip, struct rl_plan *plan,
-                             struct rl_stream_state *state, hipStream_t stream,
-                             const struct rl_completion *completion)
+/* What is placed is placed, whatever HIP says afterwards. */
+static enum rl_injection answer_of(hipError_t status)
 {
-    hipError_t status = record_event(hip, state, stream);
+    if (injection.placed)
+        return RL_INJECT_DONE;
+    return status == hipSuccess ? injection.answer : RL_INJECT_FAILED;
+}
 
-    if (status != hipSuccess) {
-        if (slot.open)
-            pass_through();
-        rl_devices_note_error(status);
-        return RL_INJECT_FAILED;
-    }
-    if (!slot.open)
-        return slot.reservations ? RL_INJECT_WAITS : RL_INJECT_NO_RECORD;
-    if (waits_for_something()) {
-        pass_through();
-        return RL_INJECT_WAITS;
-    }
-    if (!may_run_here(plan)) {
-        pass_through();
+static enum rl_injection inject_at_the_ring(const struct rl_hip_table *hip, struct rl_stream_state *state,
+                                            hipStream_t stream)
+{
+    enum rl_injection answer = RL_INJECT_WAITS;
+
+    for (int i = 0; i < MOST_TRIES && answer == RL_INJECT_WAITS; i++)
+        answer = answer_of(record_event(hip, state, stream, AT_THE_RING));
+    return answer;
+}
+
+static enum rl_injection inject_at_once(const struct rl_hip_table *hip, struct rl_stream_state *state,
+                                        hipStream_t stream)
+{
+    hipError_t status = record_event(hip, state, stream, LOOK);
+
+    if (status != hipSuccess || !injection.reservations)
+        return answer_of(status);
+    if (!may_run_in(injection.plan, injection.queue))
         return RL_INJECT_QUEUE;
-    }
-    place(plan, completion);
-    return RL_INJECT_DONE;
+    return answer_of(record_event(hip, state, stream, AT_ONCE));
 }
 
 enum rl_injection rl_inject(const struct rl_hip_table *hip, const struct rl_hsa_table *hsa,
                             struct rl_plan *plan, struct rl_stream_state *state, hipStream_t stream)
 {
     struct rl_completion *completion = rl_completion_claim(hsa, &plan->device->completions, &plan->use);
-    enum rl_injection result = RL_INJECT_WAITS;
+    enum rl_injection answer;
 
     if (!completion)
         return RL_INJECT_FULL;
-    slot.hsa = hsa;
-    for (int i = 0; i < MOST_TRIES && result == RL_INJECT_WAITS; i++)
-        result = try(hip, plan, state, stream, completion);
-    if (result != RL_INJECT_DONE)
+    injection.hsa = hsa;
+    injection.plan = plan;
+    injection.completion = completion;
+    injection.placed = false;
+    answer = state->blocking ? inject_at_once(hip, state, stream) : inject_at_the_ring(hip, state, stream);
+    if (answer != RL_INJECT_DONE)
         rl_completion_return(completion);
-    return result;
+    return answer;
 }

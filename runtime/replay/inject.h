@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts a replay into the stream's own HSA queue: one vendor packet with the plan's indirect buffer, right in front
- * of the barrier that HIP writes for an event of ours. What is behind us waits for HIP's barrier, which
- * waits for us; what is before us in the queue is done when our packet starts, since it has the barrier bit.
+ * Puts a replay into the stream's own HSA queue: one vendor packet with the plan's indirect buffer, in front of
+ * the barrier that HIP writes for an event of ours. What is behind us waits for HIP's barrier, which waits for
+ * us; what is before us in the queue is done when our packet starts, since it has the barrier bit.
  *
- * The packet is placed last. Until then its slot stays INVALID, or becomes a barrier without dependencies
- * that passes everything through, and the launch can still be HIP's.
+ * A record in a non-blocking stream writes into that stream's queue alone. One slot more is reserved with HIP's
+ * and stays INVALID until HIP rings for its own packet. Then that packet is read: our slot gets the replay, or a
+ * barrier without dependencies that passes everything through.
+ *
+ * A record in any other stream first puts markers into the queues of other streams, and takes their locks,
+ * between one reservation and the next. No slot may be open then: whoever holds such a lock may wait for
+ * something behind it. There the first record tells the stream's queue and leaves all waits there; the replay is
+ * written, whole, with the first reservation in that queue by a second one.
+ *
+ * So from our reservation to our packet HIP runs through straight code, and nobody waits for us.
  *
  * Threads: any; what is below the line is called by the HSA handlers on the thread that injects. No lock, no
  * allocation, no wait but for a slot of a full queue, for which HIP waits too.
@@ -33,6 +41,7 @@ enum rl_injection rl_inject(const struct rl_hip_table *hip, const struct rl_hsa_
 /* ---- */
 uint64_t rl_inject_reserve(rl_hsa_queue_add_write_index_screlease_fn *native, const hsa_queue_t *queue,
                            uint64_t count);
+void rl_inject_doorbell(hsa_signal_t signal, hsa_signal_value_t index);
 void rl_inject_before_wait(void);
 
 #endif

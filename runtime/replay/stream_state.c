@@ -14,7 +14,7 @@
 
 /* hip_runtime_api.h: values of macros. Without timestamps, and without the flush to system scope that HIP
  * itself adds where it is needed: after our record things are as after a launch by HIP. */
-enum { DISABLE_TIMING = 0x2, DISABLE_SYSTEM_FENCE = 0x20000000 };
+enum { DISABLE_TIMING = 0x2, DISABLE_SYSTEM_FENCE = 0x20000000, NON_BLOCKING = 0x1 };
 static const hipStream_t legacy_stream = (hipStream_t)1, thread_stream = (hipStream_t)2;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -132,6 +132,15 @@ static int device_of(const struct rl_hip_table *hip, hipStream_t stream, bool pe
                : -1;
 }
 
+/* Only streams that say so do without waits for the legacy stream, and without being waited for by it. */
+static bool is_blocking(const struct rl_hip_table *hip, hipStream_t stream, bool per_thread)
+{
+    unsigned int flags = 0;
+
+    return !named(stream, per_thread) || !hip->hipStreamGetFlags ||
+           hip->hipStreamGetFlags(stream, &flags) != hipSuccess || !(flags & NON_BLOCKING);
+}
+
 static void retire(struct rl_record *record)
 {
     give_back((struct rl_stream_state *)state_of(record));
@@ -152,6 +161,7 @@ static struct rl_stream_state *make(const struct rl_hip_table *hip, hipStream_t 
         give_back(state);
         return NULL;
     }
+    state->blocking = is_blocking(hip, stream, per_thread);
     atomic_store_explicit(&record->note, (uintptr_t)state, memory_order_relaxed);
     return rl_side_table_insert(RL_STREAM_STATE, key_of(hip, stream, per_thread), record).record ? state
                                                                                                  : NULL;

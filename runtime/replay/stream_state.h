@@ -14,12 +14,14 @@
 #define REDLINE_STREAM_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "native_table.h"
 
 struct rl_stream_state {
     int ordinal;                     /* HIP's number of the device */
     _Atomic uint32_t turn, launches; /* whose event is next; launches that could be replays */
+    bool blocking;                   /* records write into other streams' queues, too */
     hipEvent_t events[2];
     struct rl_stream_state *next; /* among those without a stream */
 };
