@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ROCM = ROOT / "build" / "rocm"
 RELEASES = ("5.2.3", "5.7.1", "6.4.3", "7.2.4")
 
-# Helper modules of one test folder are imported by the tests of another.
-sys.path.insert(0, str(ROOT / "tests"))
+# Helper modules of one test folder are imported by the tests of another, and those of softgpu/ by several.
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 
 
 @pytest.fixture(scope="session")
