@@ -23,7 +23,7 @@ HEAD = """# Public cases
 
 What went wrong for others, in public, with HIP graphs, interposers and generators, and which tests here cite it.
 Made by `tests/cases/page.py` from `tests/cases/cases.yaml` and the ids in the tests; not edited by hand. The library's
-own hazards, `H1` to `O11`, are in [hazards.md](hazards.md).
+own hazards, by `H` and `O` number, are in [hazards.md](hazards.md).
 """
 ID = re.compile(r"\bC\d{3}\b")
 C_FUNCTION = re.compile(r"^(?:[\w*]+[ \n])+\*?(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
