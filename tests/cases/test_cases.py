@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from conftest import nothing_said
+
 from cases.page import ID, PAGE, TESTS, citations, citing_files, in_c, in_python, page, read_cases
 
 REFRESH = "run `PYTHONPATH=tests .venv/bin/python -m cases.page`"
@@ -11,14 +13,16 @@ REFRESH = "run `PYTHONPATH=tests .venv/bin/python -m cases.page`"
 
 def test_each_case_that_a_test_cites_is_explained() -> None:
     told = read_cases()
-    cited = {case: places[0] for case, places in citations().items() if case not in told}
-    assert [
-        f"{case}, cited by {place}, has no line in tests/cases/cases.yaml" for case, place in cited.items()
-    ] == []
+    nothing_said(
+        f"{case}, cited by {places[0]}, has no line in tests/cases/cases.yaml"
+        for case, places in citations().items()
+        if case not in told
+    )
 
 
 def test_the_page_is_what_the_tests_cite() -> None:
-    assert PAGE.read_text() == page(read_cases(), citations()), REFRESH
+    if PAGE.read_text() != page(read_cases(), citations()):
+        nothing_said([f"docs/cases.md is not what the tests cite: {REFRESH}"])
 
 
 def test_each_case_is_one_sentence_with_its_source() -> None:
