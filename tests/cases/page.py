@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes docs/cases.md: each public case with one line and the tests that cite it.
 
     PYTHONPATH=tests .venv/bin/python -m cases.page

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An id of a public case in a test is explained in docs/cases.md, and what the page says of tests is so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules are found by their markers, statements are taken out whole, and no marker is without a test."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library without a rule: rules are marked in runtime/ where they are carried out.
 
 A comment `/* rule: waits-are-waited-for */` behind the beginning of a statement, or alone on the line in front of it,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """runtime/ is in rooms, in the order in which a launch goes down through them; includes go down, never in a circle."""
 
 from __future__ import annotations

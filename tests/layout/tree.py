@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong with the layout of a source tree, one sentence each.
 
 The tree has rooms (folders) in an order from top to bottom. A file may include what is in its own room or below, a .c

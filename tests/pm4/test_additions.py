@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a new target or packet of the encoder needs elsewhere. Each thing that is missing is one sentence."""
 
 from __future__ import annotations
