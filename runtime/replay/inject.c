@@ -35,6 +35,7 @@ static void publish(union rl_aql *packet, uint32_t header)
 {
     __atomic_store_n(&packet->words[0], header, __ATOMIC_RELEASE);
     slot.open = false;
+    /* rule: replays-ring-for-themselves */
     slot.hsa->hsa_signal_store_screlease(slot.queue->doorbell_signal, (hsa_signal_value_t)slot.index);
 }
 
@@ -51,7 +52,7 @@ static void pass_through(void)
 uint64_t rl_inject_reserve(rl_hsa_queue_add_write_index_screlease_fn *native, const hsa_queue_t *queue,
                            uint64_t count)
 {
-    if (slot.open)
+    if (slot.open) /* rule: the-last-reservation-is-the-streams-own */
         pass_through();
     slot.index = native(queue, count + 1);
     slot.queue = queue;
@@ -64,7 +65,7 @@ uint64_t rl_inject_reserve(rl_hsa_queue_add_write_index_screlease_fn *native, co
 /* HIP may be about to wait for something that stands behind our slot. */
 void rl_inject_before_wait(void)
 {
-    if (slot.open)
+    if (slot.open) /* rule: slots-are-given-up-before-hip-waits */
         pass_through();
 }
 
@@ -135,7 +136,7 @@ static enum rl_injection try(const struct rl_hip_table *hip, struct rl_plan *pla
     }
     if (!slot.open)
         return slot.reservations ? RL_INJECT_WAITS : RL_INJECT_NO_RECORD;
-    if (waits_for_something()) {
+    if (waits_for_something()) { /* rule: waits-are-waited-for */
         pass_through();
         return RL_INJECT_WAITS;
     }

@@ -172,7 +172,7 @@ struct rl_stream_state *rl_stream_state_make(const struct rl_hip_table *hip, hip
 
 void rl_stream_state_close(hipStream_t stream)
 {
-    if (named(stream, false))
+    if (named(stream, false)) /* rule: a-destroyed-stream-has-no-state */
         rl_side_table_erase(RL_STREAM_STATE, stream);
 }
 

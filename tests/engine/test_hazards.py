@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from engine.replay import BUILD, FIXTURES, LIBRARY, ROOT, build_program, needs_hip, passed, run
 from engine.test_applications import EXPECTED
-from engine.test_rules import RULES, variant
+from engine.test_rules import RULES
+from engine.variant import STATEMENT, variant
 
 CHECKS = (
     "ring-of-our-own",  # H4
@@ -124,7 +125,7 @@ def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
     for file, test, case in named:
         source = (ROOT / "tests" / file).read_text()
         assert f"def {test}(" in source and (not case or case in source), f"{file}::{test}[{case}]"
-    apps, rules = set(EXPECTED), {rule[0] for rule in RULES}
+    apps, rules = set(EXPECTED), {rule.name for rule in RULES}
     for kind, known in (("app", apps), ("rule", rules), ("ring", set(CHECKS))):
         for listed in re.findall(rf"\*\*{kind}\*\* ([a-z][^*;|`:.]*)", text):
             for name in re.sub(r"\([^)]*\)?", "", listed).split(","):
@@ -135,9 +136,7 @@ def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
 
 @needs_hip
 def test_every_256th_replay_is_by_hip_where_records_do_not_send(tmp_path: Path) -> None:
-    changed = variant(
-        tmp_path, "replay/gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")]
-    )
+    changed = variant(tmp_path, {"batches-are-sent": "return true;"})
     done = passed("many_launches", library=changed)
     assert (done.launches("native"), done.launches("replayed")) == (1 + 1099 // 256, 1099 - 1099 // 256)
 
@@ -232,13 +231,9 @@ def test_launches_in_masked_and_urgent_streams_stay_in_their_queues(tmp_path: Pa
 @needs_hip
 def test_a_first_launch_that_is_not_understood_is_followed_by_another_look(tmp_path: Path) -> None:
     """H10: it may hold what HIP does only once."""
-    whole = "    if (seen->reason == RL_REASON_NONE && !seen->count)"
-    first = (
-        "    static int first = 1;\n"
-        "    if (first-- == 1)\n"
-        '        refuse(seen, RL_REASON_PACKET_UNKNOWN, "once");\n'
-    )
-    done = passed("chain", library=variant(tmp_path, "proof/observe.c", [(whole, first + whole)]))
+    first = 'static int first = 1; if (first-- == 1) refuse(seen, RL_REASON_PACKET_UNKNOWN, "once");'
+    library = variant(tmp_path, {"a-launch-without-packets-is-refused": first + STATEMENT})
+    done = passed("chain", library=library)
     assert (done.launches("native"), done.launches("replayed"), done.reasons) == (2, 4, set())
 
 
