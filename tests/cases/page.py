@@ -78,7 +78,8 @@ def in_c(text: str) -> Iterator[tuple[str, str]]:
         indented = opening > 0 and text[opening - 1] != "\n"
         before = [name for start, name in functions if start < opening]
         behind = [name for start, name in functions if start > opening]
-        name = before[-1:] if indented else behind[:1] if opening else []
+        of_the_file = not re.sub(r"/\*.*?\*/", "", text[:opening], flags=re.DOTALL).strip()
+        name = before[-1:] if indented else [] if of_the_file else behind[:1]
         yield match.group(), f": {name[0]}" if name else ""
 
 

@@ -54,7 +54,8 @@ CASES = {
 def test_one() -> None:
     """C005"""
 '''
-    c = """/* C001: all of it. */
+    c = """/* SPDX-License-Identifier: Apache-2.0 */
+/* C001: all of it. */
 static int none;
 
 /* C002 */
