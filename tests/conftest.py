@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,15 @@ ROOT = Path(__file__).resolve().parents[1]
 ROCM = ROOT / "build" / "rocm"
 RELEASES = ("5.2.3", "5.7.1", "6.4.3", "7.2.4")
 
-# Helper modules of one test folder are imported by the tests of another.
-sys.path.insert(0, str(ROOT / "tests"))
+# Helper modules of one test folder are imported by the tests of another, and those of softgpu/ by several.
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
+
+
+def nothing_said(sentences: Iterable[str]) -> None:
+    """Fails with the sentences, and nothing else, when there are any."""
+    told = list(sentences)
+    if told:
+        pytest.fail("\n".join(told), pytrace=False)
 
 
 @pytest.fixture(scope="session")

@@ -15,12 +15,11 @@ from typing import Any
 
 from . import pm4, rocm
 from .diff import command as diff
-from .diff.sides import current_release
 from .diff.upgrade import refuse_unsafe
 from .emit import read_text, render, write_atomically, write_files
 from .errors import InputError
 from .explain import explain, stats
-from .inputs import read_api, read_snapshots, snapshot_path
+from .inputs import current_release, read_api, read_snapshots, snapshot_path
 from .model import Api
 from .policy import Policy, check_policy, load_policy
 from .snapshot import to_text

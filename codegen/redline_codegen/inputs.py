@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the headers and libraries to read, in a fixed order, and says which was used."""
+"""Finds headers and libraries to read, in a fixed order, and says which was used; what generated/ was made from."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .snapshot import read_snapshot
 from .symbols import read_library
 
 HEADER = Path("hip/hip_runtime_api.h")
+_MADE_FROM = re.compile(r'^#define RL_(ROCM_RELEASE|HIP_VERSION) "([^"]+)"', re.MULTILINE)
 _LIBRARY_FOLDERS = ("lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")
 
 
@@ -175,6 +176,19 @@ def _release_label(include: Path) -> str | None:
         return None
     match = re.match(r"\d+(\.\d+)+", text)
     return match.group() if match else None
+
+
+def current_versions(root: Path) -> dict[str, str]:
+    """What generated/ was made from: ROCM_RELEASE and HIP_VERSION, empty where there is none yet."""
+    try:
+        text = (root / "generated" / "hip_api.h").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    return dict(_MADE_FROM.findall(text))
+
+
+def current_release(root: Path) -> str | None:
+    return current_versions(root).get("ROCM_RELEASE")
 
 
 def snapshot_path(root: Path, release: str) -> Path:

@@ -351,7 +351,7 @@ bool rl_code_layout(const struct rl_hsa_table *hsa, uint64_t name, struct rl_lay
     if (!layout->known && look_again(hsa, &loader))
         find_layout(name, layout);
     pthread_mutex_unlock(&lock);
-    return layout->known;
+    return layout->known; /* rule: layouts-tell-nodes-apart */
 }
 
 bool rl_code_find(const struct rl_hsa_table *hsa, uint64_t object, struct rl_code *code)

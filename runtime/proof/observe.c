@@ -247,6 +247,7 @@ void rl_observe_end(struct rl_observation *seen)
     current = NULL;
     for (uint32_t i = 0; i < seen->queue_count; i++)
         take_until(seen, i, UINT64_MAX);
+    /* rule: a-launch-without-packets-is-refused */
     if (seen->reason == RL_REASON_NONE && !seen->count)
         refuse(seen, RL_REASON_NO_PACKETS, "%s", "");
 }

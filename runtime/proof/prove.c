@@ -380,6 +380,7 @@ static bool levels_of_graph(struct prover *prover)
     }
     if (good)
         for (uint32_t i = 0; i < prover->proof->count; i++)
+            /* rule: levels-are-those-of-the-graph */
             prover->proof->levels[i] = level[prover->proof->nodes[i]]++;
     rl_release(weight);
     rl_release(level);

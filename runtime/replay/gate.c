@@ -97,6 +97,7 @@ bool rl_gate_must_flush(const struct rl_hip_table *hip)
 {
     int version = 0;
 
+    /* rule: batches-are-sent */
     return !hip->hipRuntimeGetVersion || hip->hipRuntimeGetVersion(&version) != hipSuccess ||
            (version >= BATCHES_FROM && version < RECORDS_SEND_FROM);
 }

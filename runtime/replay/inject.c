@@ -179,9 +179,11 @@ void rl_inject_doorbell(hsa_signal_t signal, hsa_signal_value_t index)
     injection.silent = false;
     if (!injection.open)
         return;
-    injection.answer = !stands_behind_us()                            ? RL_INJECT_WAITS
-                       : !may_run_in(injection.plan, injection.queue) ? RL_INJECT_QUEUE
-                                                                      : RL_INJECT_DONE;
+    injection.answer = RL_INJECT_DONE;
+    if (!stands_behind_us()) /* rule: waits-are-waited-for */
+        injection.answer = RL_INJECT_WAITS;
+    if (injection.answer == RL_INJECT_DONE && !may_run_in(injection.plan, injection.queue))
+        injection.answer = RL_INJECT_QUEUE;
     if (injection.answer == RL_INJECT_DONE)
         place(injection.queue, injection.index);
     else

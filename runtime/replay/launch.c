@@ -288,6 +288,7 @@ static hipError_t launch_held(const struct launch *launch)
 {
     struct rl_exec *exec = launch->exec;
 
+    /* rule: a-changed-exec-is-observed-again */
     if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)
         start_again(launch);
     if (launches_of(exec)->plan) {

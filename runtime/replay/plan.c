@@ -113,7 +113,7 @@ static void copy_in(const struct draft *draft, uint32_t index)
     if (size) {
         char *arguments = (char *)(uintptr_t)dispatch->kernarg;
 
-        memcpy(arguments, draft->seen->bytes + seen->arguments, size);
+        memcpy(arguments, draft->seen->bytes + seen->arguments, size); /* rule: arguments-are-copied */
         if (seen->use.pattern_bytes) {
             uint64_t pattern = (dispatch->kernarg + size + 15) & ~UINT64_C(15);
 

@@ -161,7 +161,7 @@ static struct rl_stream_state *make(const struct rl_hip_table *hip, hipStream_t 
         give_back(state);
         return NULL;
     }
-    state->blocking = is_blocking(hip, stream, per_thread);
+    state->blocking = is_blocking(hip, stream, per_thread); /* rule: blocking-streams-are-looked-at-first */
     atomic_store_explicit(&record->note, (uintptr_t)state, memory_order_relaxed);
     return rl_side_table_insert(RL_STREAM_STATE, key_of(hip, stream, per_thread), record).record ? state
                                                                                                  : NULL;
@@ -182,7 +182,7 @@ struct rl_stream_state *rl_stream_state_make(const struct rl_hip_table *hip, hip
 
 void rl_stream_state_close(hipStream_t stream)
 {
-    if (named(stream, false))
+    if (named(stream, false)) /* rule: a-destroyed-stream-has-no-state */
         rl_side_table_erase(RL_STREAM_STATE, stream);
 }
 

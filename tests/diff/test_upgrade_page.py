@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from conftest import ROOT, real_library
+from conftest import ROOT, nothing_said, real_library
+from redline_codegen.diff.finding import RULES
 from redline_codegen.policy import load_policy
 
-from diff.upgrade_page import PAGE, acknowledge, day_before, printed, refreshed
+from diff.upgrade_page import PAGE, RULE_LINES, acknowledge, day_before, printed, refreshed, rule_lines
 
 
 def test_page_shows_what_is_printed() -> None:
@@ -30,3 +32,27 @@ def test_acknowledgements_of_the_page_let_generation_follow(tmp_path: Path) -> N
     )
     for path in (ROOT / "generated").iterdir():
         assert (tmp_path / "generated" / path.name).read_text() == path.read_text()
+
+
+def wrong_lines(rules: Mapping[str, str]) -> list[str]:
+    """A sentence for each rule whose line on the page is missing, and for each line whose rule is."""
+    table = RULE_LINES.search(PAGE.read_text())
+    assert table, "docs/upgrade.md has no table of the diff's rules"
+    there, wanted = table.group().splitlines(), rule_lines(rules).splitlines()
+    missing = [f"docs/upgrade.md, Rules: add the line {line}" for line in wanted if line not in there]
+    return missing + [
+        f"docs/upgrade.md, Rules: no rule has the line {line}" for line in there if line not in wanted
+    ]
+
+
+def test_each_rule_of_the_diff_has_its_line_on_the_page() -> None:
+    nothing_said(wrong_lines(RULES))
+
+
+def test_a_new_rule_and_one_that_is_gone_are_named() -> None:
+    rules = {"function-painted": "A function has another colour.", **RULES}
+    del rules["soname-changed"]
+    assert wrong_lines(rules) == [
+        "docs/upgrade.md, Rules: add the line | `function-painted` | A function has another colour. |",
+        "docs/upgrade.md, Rules: no rule has the line | `soname-changed` | The library has another soname. |",
+    ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refreshes docs/upgrade.md: a block that begins with `$ command` gets what the command prints now.
+"""Refreshes docs/upgrade.md: a block that begins with `$ command` gets what the command prints now, the table of
+rules what the tool has.
 
     PYTHONPATH=tests python -m diff.upgrade_page
 
@@ -15,9 +16,11 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from redline_codegen.cli import main
+from redline_codegen.diff.finding import RULES
 from redline_codegen.emit import write_atomically
 
 from diff.conftest import policy_text
@@ -36,6 +39,11 @@ ACKNOWLEDGED = re.compile(r"^```yaml\n(acknowledged:\n.*?)^```$", re.MULTILINE |
 FOLLOWED = re.compile(
     r"(?<=^\$ redline-codegen diff \| tail -1\n).*?(?=^\$ make test$)", re.MULTILINE | re.DOTALL
 )
+RULE_LINES = re.compile(r"(?<=^\| rule \| what changed \|\n\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
+
+
+def rule_lines(rules: Mapping[str, str] = RULES) -> str:
+    return "".join(f"| `{rule}` | {sentence} |\n" for rule, sentence in rules.items())
 
 
 def day_before(folder: Path) -> None:
@@ -81,6 +89,7 @@ def refreshed(page: str) -> str:
         told = printed(["diff"], folder).splitlines(keepends=True)[-1]
         for shown, command in (("redline-codegen snapshot", "snapshot"), ("make generate", "generate")):
             told += f"$ {shown}\n{printed([command], folder)}"
+        page = RULE_LINES.sub(lambda _: rule_lines(), page)
         return FOLLOWED.sub(lambda _: told, page)
 
 

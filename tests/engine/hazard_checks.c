@@ -7,180 +7,15 @@
  *     hazard_checks device NAME XCCS                    prints the reason and its detail
  *     hazard_checks NAME                                of a check below: ends with 0 when it holds
  */
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "native/native.h"
 #include "proof/observe.h"
 #include "proof/prove.h"
-#include "replay/device.h"
 #include "replay/gate.h"
-#include "replay/inject.h"
-
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);                         \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
-
-enum { SLOTS = 8, EXECUTABLE = 1 << 2, BARRIER_BIT = 1 << 8 };
-enum { AGENT_NAME = 0, AGENT_XCCS = 0xA111, AGENT_CPU = 0xA113 };
-
-/* ---- one queue ---- */
-
-static union rl_aql ring[SLOTS];
-static hsa_queue_t queue = { .base_address = ring, .size = SLOTS, .doorbell_signal = { 77 } };
-static uint64_t write_index, read_index, adds, waited, rings;
-static hsa_signal_value_t rung[64];
-
-static uint64_t add(const hsa_queue_t *of, uint64_t count)
-{
-    uint64_t index = write_index;
-
-    CHECK(of == &queue);
-    adds++;
-    write_index += count;
-    return index;
-}
-
-static uint64_t load_write_index(const hsa_queue_t *of)
-{
-    CHECK(of == &queue);
-    return write_index;
-}
-
-/* A full ring: the packet processor takes one packet each time that somebody looks. */
-static uint64_t load_read_index(const hsa_queue_t *of)
-{
-    CHECK(of == &queue);
-    if (write_index - read_index > SLOTS) {
-        waited++;
-        return read_index++;
-    }
-    return read_index;
-}
-
-/* A doorbell rung for a slot whose packet is not valid would be lost. */
-static void ring_doorbell(hsa_signal_t signal, hsa_signal_value_t index)
-{
-    CHECK(signal.handle == queue.doorbell_signal.handle && rings < sizeof(rung) / sizeof(rung[0]));
-    CHECK((ring[index % SLOTS].barrier.header & 0xff) != RL_AQL_INVALID);
-    rung[rings++] = index;
-}
-
-static hsa_status_t queue_info(hsa_queue_t *of, hsa_queue_info_attribute_t attribute, void *value)
-{
-    CHECK(of == &queue && attribute == HSA_AMD_QUEUE_INFO_AGENT);
-    ((hsa_agent_t *)value)->handle = 5;
-    return HSA_STATUS_SUCCESS;
-}
-
-/* ---- one GPU ---- */
-
-static const char *agent_name = "gfx1100";
-static uint32_t agent_xccs = 1;
-
-static hsa_status_t agent_info(hsa_agent_t agent, hsa_agent_info_t attribute, void *value)
-{
-    CHECK(agent.handle == 5);
-    switch ((int)attribute) {
-    case AGENT_NAME: strcpy(value, agent_name); return HSA_STATUS_SUCCESS;
-    case AGENT_XCCS: *(uint32_t *)value = agent_xccs; return HSA_STATUS_SUCCESS;
-    case AGENT_CPU: ((hsa_agent_t *)value)->handle = 6; return HSA_STATUS_SUCCESS;
-    default: return HSA_STATUS_ERROR;
-    }
-}
-
-static hsa_status_t pool_info(hsa_amd_memory_pool_t pool, hsa_amd_memory_pool_info_t attribute, void *value)
-{
-    CHECK(pool.handle == 9);
-    *(uint32_t *)value = attribute == HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS ? 3 : 0;
-    return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t pools(hsa_agent_t agent, hsa_status_t (*visit)(hsa_amd_memory_pool_t, void *),
-                          void *context)
-{
-    CHECK(agent.handle == 6);
-    return visit((hsa_amd_memory_pool_t){ 9 }, context);
-}
-
-static hsa_amd_memory_pool_t pool_asked;
-static uint32_t flags_asked;
-
-static hsa_status_t allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags, void **memory)
-{
-    pool_asked = pool;
-    flags_asked = flags;
-    *memory = malloc(size);
-    return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t release(void *memory)
-{
-    free(memory);
-    return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t allow(uint32_t count, const hsa_agent_t *agents, const uint32_t *flags,
-                          const void *memory)
-{
-    (void)count;
-    (void)agents;
-    (void)flags;
-    (void)memory;
-    return HSA_STATUS_SUCCESS;
-}
-
-static hsa_signal_value_t signals[RL_COMPLETIONS + 1];
-
-static hsa_status_t create_signal(hsa_signal_value_t value, uint32_t consumers, const hsa_agent_t *agents,
-                                  uint64_t attributes, hsa_signal_t *signal)
-{
-    static uint64_t made;
-
-    (void)consumers;
-    (void)agents;
-    (void)attributes;
-    CHECK(made < RL_COMPLETIONS);
-    signal->handle = ++made;
-    signals[made] = value;
-    return HSA_STATUS_SUCCESS;
-}
-
-static hsa_signal_value_t load_signal(hsa_signal_t signal)
-{
-    return signals[signal.handle];
-}
-
-static void store_signal(hsa_signal_t signal, hsa_signal_value_t value)
-{
-    signals[signal.handle] = value;
-}
-
-static const struct rl_hsa_table hsa = {
-    .hsa_agent_get_info = agent_info,
-    .hsa_amd_agent_iterate_memory_pools = pools,
-    .hsa_amd_memory_pool_get_info = pool_info,
-    .hsa_amd_memory_pool_allocate = allocate,
-    .hsa_amd_memory_pool_free = release,
-    .hsa_amd_agents_allow_access = allow,
-    .hsa_amd_signal_create = create_signal,
-    .hsa_signal_load_scacquire = load_signal,
-    .hsa_signal_store_relaxed = store_signal,
-    .hsa_signal_store_screlease = ring_doorbell,
-    .hsa_queue_load_read_index_scacquire = load_read_index,
-    .hsa_queue_load_write_index_relaxed = load_write_index,
-    .hsa_amd_queue_get_info = queue_info,
-};
+#include "ring.h"
 
 /* ---- HIP ---- */
 
-static int version, records, waits_left, slots_of_record = 1;
+static int version;
 
 static hipError_t get_version(int *value)
 {
@@ -188,106 +23,7 @@ static hipError_t get_version(int *value)
     return version ? hipSuccess : hipErrorUnknown;
 }
 
-/* As HIP does it: a slot, its barrier, its doorbell. The first `waits_left` barriers wait for a copy. */
-static hipError_t record_event(hipEvent_t event, hipStream_t stream)
-{
-    uint64_t index = rl_inject_reserve(add, &queue, (uint64_t)slots_of_record);
-    union rl_aql *packet = rl_aql_slot(&queue, index);
-
-    (void)event;
-    (void)stream;
-    records++;
-    memset(packet, 0, sizeof(*packet));
-    packet->barrier.dependencies[2] = waits_left > 0 ? 4711 : 0;
-    waits_left--;
-    packet->barrier.header = RL_AQL_BARRIER_AND | BARRIER_BIT;
-    CHECK((rl_aql_slot(&queue, index - 1)->barrier.header & 0xff) == RL_AQL_INVALID);
-    ring_doorbell(queue.doorbell_signal, (hsa_signal_value_t)index);
-    return hipSuccess;
-}
-
-static const struct rl_hip_table hip = { .hipRuntimeGetVersion = get_version,
-                                         .hipEventRecord = record_event };
-
-/* ---- replays ---- */
-
-static struct rl_plan plan = { .buffer = 0x1000, .dwords = 16, .use = { .references = 1 } };
-static struct rl_stream_state state;
-
-static enum rl_injection inject(void)
-{
-    for (size_t i = 0; i < SLOTS; i++)
-        if (write_index - read_index <= i)
-            ring[(read_index + i) % SLOTS].barrier.header = RL_AQL_INVALID;
-    plan.device = rl_device_find(&hsa, 5, 0);
-    CHECK(plan.device && plan.device->reason == RL_REASON_NONE);
-    return rl_inject(&hip, &hsa, &plan, &state, NULL);
-}
-
-static void ring_of_our_own(void)
-{
-    CHECK(inject() == RL_INJECT_DONE);
-    CHECK(adds == 1 && write_index == 2 && records == 1);
-    CHECK(rings == 2 && rung[0] == 1 && rung[1] == 0); /* HIP's, which came too early for us; ours */
-    CHECK((ring[0].barrier.header & 0xff) == RL_AQL_VENDOR && ring[0].barrier.header & BARRIER_BIT);
-}
-
-static void waits_are_recorded_again(void)
-{
-    waits_left = 1;
-    CHECK(inject() == RL_INJECT_DONE);
-    CHECK(records == 2 && write_index == 4);
-    CHECK(ring[0].barrier.header == RL_AQL_BARRIER_AND && rung[1] == 0); /* passed through, and rung */
-    CHECK((ring[2].barrier.header & 0xff) == RL_AQL_VENDOR && rung[3] == 2);
-}
-
-static void waits_without_end_are_native(void)
-{
-    waits_left = 100;
-    CHECK(inject() == RL_INJECT_WAITS);
-    CHECK(records == 3 && rings == 6);
-    for (uint64_t i = 0; i < write_index; i += 2)
-        CHECK(ring[i].barrier.header == RL_AQL_BARRIER_AND);
-    CHECK(atomic_load(&plan.use.references) == 1);
-}
-
-static void full_ring_is_waited_for(void)
-{
-    write_index = SLOTS; /* every slot is taken: ours is free when the first has been */
-    for (size_t i = 0; i < SLOTS; i++)
-        ring[i].barrier.header = RL_AQL_INVALID;
-    CHECK(inject() == RL_INJECT_DONE);
-    CHECK(waited > 0 && read_index >= 1);
-    CHECK(adds == 1 && rung[1] == SLOTS && (ring[0].barrier.header & 0xff) == RL_AQL_VENDOR);
-}
-
-static void record_of_several_slots_is_native(void)
-{
-    slots_of_record = 2;
-    CHECK(inject() == RL_INJECT_WAITS);
-}
-
-static void kernels_that_see_their_queue_run_in_it_alone(void)
-{
-    static const hsa_queue_t other = { .size = SLOTS };
-
-    plan.only_queue = &other;
-    CHECK(inject() == RL_INJECT_QUEUE);
-    CHECK(ring[0].barrier.header == RL_AQL_BARRIER_AND && rung[1] == 0);
-    plan.only_queue = &queue;
-    CHECK(inject() == RL_INJECT_DONE);
-}
-
-static void replays_that_share_a_fence_word_are_in_one_queue(void)
-{
-    plan.exclusive = true;
-    atomic_store(&plan.last_queue, 0x1000);
-    atomic_store(&plan.use.references, 2); /* one replay is still in that queue */
-    CHECK(inject() == RL_INJECT_QUEUE && atomic_load(&plan.use.references) == 2);
-    atomic_store(&plan.use.references, 1);
-    CHECK(inject() == RL_INJECT_DONE && atomic_load(&plan.last_queue) == (uintptr_t)&queue);
-    CHECK(inject() == RL_INJECT_DONE);
-}
+static const struct rl_hip_table hip = { .hipRuntimeGetVersion = get_version };
 
 static void buffers_are_executable_memory_of_the_nearest_cpu(void)
 {
@@ -532,25 +268,15 @@ static void barrier_bits_order_nothing(void)
     CHECK(proved(without) == RL_REASON_NONE && !memcmp(with, without, sizeof(with)));
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} checks[] = {
+static const struct check checks[] = {
     { "waits-for-earlier-work-stand-in-front", waits_for_earlier_work_stand_in_front },
     { "function-behind-a-foreign-signal-is-a-reason", function_behind_a_foreign_signal_is_a_reason },
-    { "kernels-that-see-their-queue-run-in-it-alone", kernels_that_see_their_queue_run_in_it_alone },
-    { "replays-that-share-a-fence-word-are-in-one-queue", replays_that_share_a_fence_word_are_in_one_queue },
     { "barrier-bits-order-nothing", barrier_bits_order_nothing },
     { "buffers-are-executable-memory-of-the-nearest-cpu", buffers_are_executable_memory_of_the_nearest_cpu },
     { "packets-that-are-taken-already-are-still-told", packets_that_are_taken_already_are_still_told },
     { "copy-by-an-engine-is-a-reason", copy_by_an_engine_is_a_reason },
     { "launch-without-packets-has-a-reason", launch_without_packets_has_a_reason },
     { "kernels-of-hip-that-are-not-known-are-refused", kernels_of_hip_that_are_not_known_are_refused },
-    { "ring-of-our-own", ring_of_our_own },
-    { "waits-are-recorded-again", waits_are_recorded_again },
-    { "waits-without-end-are-native", waits_without_end_are_native },
-    { "full-ring-is-waited-for", full_ring_is_waited_for },
-    { "record-of-several-slots-is-native", record_of_several_slots_is_native },
     { "observed-packets-are-copied-over-many-laps", observed_packets_are_copied_over_many_laps },
     { "a-whole-ring-that-nobody-used-again-is-read", a_whole_ring_that_nobody_used_again_is_read },
     { "slot-of-the-next-lap-is-not-taken-for-ours", slot_of_the_next_lap_is_not_taken_for_ours },
@@ -587,12 +313,5 @@ int main(int argc, char **argv)
         return must_flush(argv[2]);
     if (argc == 4 && !strcmp(argv[1], "device"))
         return device(argv[2], argv[3]);
-    for (size_t i = 0; argc == 2 && i < sizeof(checks) / sizeof(checks[0]); i++)
-        if (!strcmp(argv[1], checks[i].name)) {
-            checks[i].run();
-            return 0;
-        }
-    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-        puts(checks[i].name);
-    return 2;
+    return run_check(checks, sizeof(checks) / sizeof(checks[0]), argc == 2 ? argv[1] : NULL);
 }

@@ -11,14 +11,33 @@ from pathlib import Path
 import pytest
 from engine.replay import BUILD, FIXTURES, LIBRARY, ROOT, build_program, needs_hip, passed, run
 from engine.test_applications import EXPECTED
-from engine.test_rules import RULES, variant
+from engine.test_rules import RULES
+from engine.variant import STATEMENT, variant
 
-CHECKS = (
-    "ring-of-our-own",  # H4
+INJECTIONS = (
+    "ring-of-hip-starts-the-replay",
     "waits-are-recorded-again",  # H1
     "waits-without-end-are-native",  # H1
+    "blocking-streams-are-looked-at-first",  # H2
+    "barrier-of-ours-holds-what-is-behind-a-replay",  # H2
+    "stream-that-moves-before-the-replay-is-native",  # H2
+    "stream-that-moves-behind-the-replay-waits-for-it",  # H2
     "record-of-several-slots-is-native",  # H4
+    "record-without-a-barrier-bit-is-native",  # H4
+    "record-without-a-signal-is-native",  # H4
+    "merged-record-is-native",  # H4
+    "record-that-does-not-ring-is-native",  # H4
+    "second-barrier-of-a-record-is-behind-the-replay",  # H4
+    "placed-replay-is-rung-for-when-hip-does-not",  # H4
+    "ring-of-another-queue-is-not-hips-for-ours",  # H5
+    "slot-is-closed-before-hip-waits",  # H5
+    "failed-record-is-native-and-an-error-of-the-gpu-is-noted",
+    "what-is-placed-is-done-whatever-hip-says",
     "full-ring-is-waited-for",  # H20
+    "kernels-that-see-their-queue-run-in-it-alone",  # O7
+    "replays-that-share-a-fence-word-are-in-one-queue",  # H13
+)
+CHECKS = (
     "reservation-as-long-as-the-ring-is-refused",  # H20
     "observed-packets-are-copied-over-many-laps",  # H20
     "a-whole-ring-that-nobody-used-again-is-read",  # O10
@@ -26,8 +45,6 @@ CHECKS = (
     "vendor-packet-that-may-dispatch-is-refused",  # H19
     "buffers-are-executable-memory-of-the-nearest-cpu",  # H17
     "packets-that-are-taken-already-are-still-told",  # O1
-    "kernels-that-see-their-queue-run-in-it-alone",  # O7
-    "replays-that-share-a-fence-word-are-in-one-queue",  # H13
     "barrier-bits-order-nothing",  # O2, O8
     "waits-for-earlier-work-stand-in-front",  # O3
     "function-behind-a-foreign-signal-is-a-reason",  # O6
@@ -37,9 +54,9 @@ CHECKS = (
 )
 
 
-@pytest.fixture(scope="session")
-def checks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("hazards") / "hazard_checks"
+def built(name: str, folder: Path) -> Path:
+    """The program from NAME.c of this folder, linked with the library's objects."""
+    made = folder / name
     flags = [
         "-std=gnu11",
         "-O1",
@@ -56,10 +73,20 @@ def checks(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for path in sorted((BUILD / "obj" / part).rglob("*.o"))
         if path.name not in ("fault.o", "abi_checks.o")
     ]
-    source = str(ROOT / "tests" / "engine" / "hazard_checks.c")
+    source = str(ROOT / "tests" / "engine" / f"{name}.c")
     command = [os.environ.get("CC", "cc"), *flags, source, *objects, "-o", str(made), "-ldl", "-lpthread"]
     subprocess.run(command, check=True, timeout=60)
     return made
+
+
+@pytest.fixture(scope="session")
+def checks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("hazard_checks", tmp_path_factory.mktemp("hazards"))
+
+
+@pytest.fixture(scope="session")
+def injections(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("injection_checks", tmp_path_factory.mktemp("injections"))
 
 
 def said(checks: Path, *arguments: str) -> str:
@@ -69,13 +96,19 @@ def said(checks: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_placement_and_observation_on_a_ring_of_eight_slots(checks: Path, name: str) -> None:
+def test_observation_of_a_ring_of_eight_slots(checks: Path, name: str) -> None:
     assert said(checks, name) == ""
 
 
-def test_every_check_is_listed(checks: Path) -> None:
-    done = subprocess.run([checks], capture_output=True, text=True, timeout=20, check=False)
-    assert sorted(done.stdout.split()) == sorted(CHECKS)
+@pytest.mark.parametrize("name", INJECTIONS)
+def test_placement_in_a_ring_of_eight_slots(injections: Path, name: str) -> None:
+    assert said(injections, name) == ""
+
+
+def test_every_check_is_listed(checks: Path, injections: Path) -> None:
+    for program, listed in ((checks, CHECKS), (injections, INJECTIONS)):
+        done = subprocess.run([program], capture_output=True, text=True, timeout=20, check=False)
+        assert sorted(done.stdout.split()) == sorted(listed)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +157,8 @@ def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
     for file, test, case in named:
         source = (ROOT / "tests" / file).read_text()
         assert f"def {test}(" in source and (not case or case in source), f"{file}::{test}[{case}]"
-    apps, rules = set(EXPECTED), {rule[0] for rule in RULES}
-    for kind, known in (("app", apps), ("rule", rules), ("ring", set(CHECKS))):
+    apps, rules = set(EXPECTED), {rule.name for rule in RULES}
+    for kind, known in (("app", apps), ("rule", rules), ("ring", {*CHECKS, *INJECTIONS})):
         for listed in re.findall(rf"\*\*{kind}\*\* ([a-z][^*;|`:.]*)", text):
             for name in re.sub(r"\([^)]*\)?", "", listed).split(","):
                 assert name.strip() in known or not name.strip(), f"{kind} {name}"
@@ -135,9 +168,7 @@ def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
 
 @needs_hip
 def test_every_256th_replay_is_by_hip_where_records_do_not_send(tmp_path: Path) -> None:
-    changed = variant(
-        tmp_path, "replay/gate.c", [("RECORDS_SEND_FROM = 70253211", "RECORDS_SEND_FROM = 999999999")]
-    )
+    changed = variant(tmp_path, {"batches-are-sent": "return true;"})
     done = passed("many_launches", library=changed)
     assert (done.launches("native"), done.launches("replayed")) == (1 + 1099 // 256, 1099 - 1099 // 256)
 
@@ -232,13 +263,9 @@ def test_launches_in_masked_and_urgent_streams_stay_in_their_queues(tmp_path: Pa
 @needs_hip
 def test_a_first_launch_that_is_not_understood_is_followed_by_another_look(tmp_path: Path) -> None:
     """H10: it may hold what HIP does only once."""
-    whole = "    if (seen->reason == RL_REASON_NONE && !seen->count)"
-    first = (
-        "    static int first = 1;\n"
-        "    if (first-- == 1)\n"
-        '        refuse(seen, RL_REASON_PACKET_UNKNOWN, "once");\n'
-    )
-    done = passed("chain", library=variant(tmp_path, "proof/observe.c", [(whole, first + whole)]))
+    first = 'static int first = 1; if (first-- == 1) refuse(seen, RL_REASON_PACKET_UNKNOWN, "once");'
+    library = variant(tmp_path, {"a-launch-without-packets-is-refused": first + STATEMENT})
+    done = passed("chain", library=library)
     assert (done.launches("native"), done.launches("replayed"), done.reasons) == (2, 4, set())
 
 

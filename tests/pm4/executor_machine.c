@@ -132,6 +132,10 @@ int machine_run(struct machine *machine, const char *gfx, uint32_t offset, uint3
     memset(&machine->run, 0, sizeof(machine->run));
     machine->pending = machine->asked = 0;
     machine->text[0] = 0;
+    if (!queue) {
+        strcpy(machine->text, "the software GPU does not know this target");
+        return -1;
+    }
     sg_pm4_set_strict(queue, true);
     if (sg_pm4_start(queue, machine->base + offset, dwords) == 0) {
         for (int i = 0; i < PATIENCE && status == SG_PM4_BLOCKED; i++)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -21,13 +22,15 @@ WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
 FLAGS = ["-std=gnu11", *WARNINGS, "-O2", "-g", "-fPIC", "-shared"]
 RUNTIME_FLAGS = [*FLAGS, f"-I{ROOT / 'runtime'}"]
 
-TARGETS = (
-    *("gfx1010", "gfx1011", "gfx1012"),
-    *(f"gfx103{stepping}" for stepping in range(7)),
-    *(f"gfx110{stepping}" for stepping in range(4)),
-    *(f"gfx115{stepping}" for stepping in range(4)),
-    *("gfx1200", "gfx1201"),
-)
+
+def targets_of(source: str) -> tuple[str, ...]:
+    """Names in the table of targets of pm4.c."""
+    table = re.search(r"targets\[\] = \{\n(.*?)^\};$", source, re.DOTALL | re.MULTILINE)
+    assert table, "pm4.c has no table of targets"
+    return tuple(re.findall(r'"(\w+)"', table.group(1)))
+
+
+TARGETS = targets_of(SOURCES[0].read_text())
 FAMILY_TARGETS = ("gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201")
 NO_WORD = 0xFFFFFFFF
 FENCE = 0x7F00_0000_0040

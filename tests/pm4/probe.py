@@ -16,7 +16,7 @@ FIXED = {
     "RELEASE_MEM": (0x49, 7),
     "ACQUIRE_MEM": (0x58, 7),
 }
-OPEN = {"WRITE_DATA": (0x37, 3), "SET_SH_REG": (0x76, 1)}  # dwords of fields; data follows
+OPEN = {"NOP": (0x10, 0), "WRITE_DATA": (0x37, 3), "SET_SH_REG": (0x76, 1)}  # dwords of fields; data follows
 FIELD = re.compile(r"([A-Z0-9_]+)=(\w+)")
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from . import expected, golden
 from .library import CC, FLAGS, ROOT, TRUSTED_CP, Buffer, Dispatch, Kernel, lower
+from .library import TARGETS as ALL_TARGETS
 from .strategies import program
 from .validator import validate
 
@@ -153,6 +154,15 @@ def test_buffers_of_random_graphs_run(gfx: str, version: int, machine: Machine, 
     buffer = machine.load(gfx, kernels, dispatches, cp_feature_version=version)
     assert machine.run(buffer) == ""
     check_started(machine, buffer, edges)
+
+
+@pytest.mark.parametrize("gfx", ALL_TARGETS)
+@pytest.mark.parametrize("version", [0, TRUSTED_CP])
+def test_the_buffers_of_each_target_run(gfx: str, version: int, machine: Machine) -> None:
+    made = golden.program(gfx, version)
+    buffer = machine.load(gfx, list(made.kernels), list(made.dispatches), cp_feature_version=version)
+    assert machine.run(buffer) == ""
+    check_started(machine, buffer, CHAIN)
 
 
 @pytest.mark.parametrize("gfx", TARGETS)

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* C019: another thread has a global capture open, and this thread is in the default mode. */
 static void *capture_globally(void *barrier)
 {
     hipStream_t stream = standin_stream();
@@ -24,6 +23,7 @@ static void *capture_globally(void *barrier)
     return NULL;
 }
 
+/* C019: another thread has a global capture open, and this thread is in the default mode. */
 static void check_foreign_capture(void)
 {
     typedef hipError_t get_nodes(hipGraph_t, hipGraphNode_t *, size_t *);

@@ -12,18 +12,15 @@ import functools
 import mmap
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from ctypes import POINTER, c_char_p, c_int64, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
+from softgpu.topology import TARGETS, write
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from softgpu.topology import TARGETS, write  # noqa: E402
-
 MODEL = ROOT / "build" / "softgpu" / "libsoftgpu.so"
 PAGE = 4096
 SECONDS = 20.0

@@ -11,12 +11,11 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from ..errors import InputError
-from ..inputs import HEADER, Installation, api_of, find_installation, snapshot_path
+from ..inputs import HEADER, Installation, api_of, current_release, find_installation, snapshot_path
 from ..model import Api, Part
 from ..snapshot import read_snapshot
 from ..symbols import read_library
 
-_RELEASE = re.compile(r'^#define RL_(ROCM_RELEASE|HIP_VERSION) "([^"]+)"', re.MULTILINE)
 _STEMS = {"hip": "libamdhip64.so", "hsa": "libhsa-runtime64.so"}
 _HEAD = re.compile(r'"release": "([^"]+)",\s*"hip_version": "([^"]+)"')
 
@@ -77,19 +76,6 @@ def read_side(argument: str, root: Path) -> Side:
     installation = find_installation(path, None, root, {})
     assert installation is not None
     return _labelled(api_of(Installation(installation.include, None, None, argument), []), argument, root)
-
-
-def current(root: Path) -> dict[str, str]:
-    """What generated/ was made from: ROCM_RELEASE and HIP_VERSION, empty where there is none yet."""
-    try:
-        text = (root / "generated" / "hip_api.h").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return {}
-    return dict(_RELEASE.findall(text))
-
-
-def current_release(root: Path) -> str | None:
-    return current(root).get("ROCM_RELEASE")
 
 
 def _first_bytes(path: Path) -> bytes:

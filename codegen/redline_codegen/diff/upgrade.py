@@ -11,14 +11,14 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..errors import InputError
-from ..inputs import find_installation, read_snapshots
+from ..inputs import current_release, current_versions, find_installation, read_snapshots
 from ..model import Api, release_key
 from ..policy import Policy, load_policy
 from ..staging import hip_version
 from .compare import compare
 from .finding import Severity
 from .review import review
-from .sides import Side, current, current_release, read_sides
+from .sides import Side, read_sides
 
 
 def refuse_unsafe(api: Api, policy: Policy, snapshots: list[Api], root: Path) -> None:
@@ -68,7 +68,7 @@ def earlier_steps(snapshots: list[Api], policy: Policy, root: Path) -> Callable[
 def notice(root: Path) -> str:
     """One line when the ROCm that would be read is newer than what generated/ was made from, else nothing."""
     try:
-        made_from = current(root)
+        made_from = current_versions(root)
         installation = find_installation(None, None, root, dict(os.environ))
         if installation is None or "HIP_VERSION" not in made_from:
             return ""
