@@ -63,16 +63,16 @@ def api_of(installation: Installation, snapshots: list[Api]) -> Api:
     """
     folders = [installation.include]
     version = hip_version(folders)
-    twin = next((known for known in snapshots if known.hip_version == version), None)
-    release = _release_label(installation.include) or (twin.release if twin else version)
+    same = next((known for known in snapshots if known.hip_version == version), None)
+    release = _release_label(installation.include) or (same.release if same else version)
     parts = {"hip": read_headers(HIP, folders)}
     if (installation.include / HSA.includes[0]).is_file():
         parts["hsa"] = read_headers(HSA, folders)
-    elif twin and "hsa" in twin.parts:
-        parts["hsa"] = twin.parts["hsa"]
+    elif same and "hsa" in same.parts:
+        parts["hsa"] = same.parts["hsa"]
     for name, path in (("hip", installation.hip_library), ("hsa", installation.hsa_library)):
         if name in parts:
-            known = twin.parts[name].library if twin and name in twin.parts else None
+            known = same.parts[name].library if same and name in same.parts else None
             parts[name] = replace(parts[name], library=read_library(path) if path else known)
     if installation.hip_library and parts["hip"].library:
         _refuse_foreign(installation.hip_library, parts["hip"].library.soname, version)

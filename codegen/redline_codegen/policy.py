@@ -91,7 +91,7 @@ def needs_class(function: Function, part: Part) -> bool:
     return any(_GRAPH_TYPE.fullmatch(name) for name in reachable_types(part, [function]))
 
 
-def _is_twin(function: Function, policy: Policy) -> bool:
+def _is_per_thread_form(function: Function, policy: Policy) -> bool:
     """The per-thread-default-stream form of a classed entry point needs a class of its own."""
     return function.name.endswith("_spt") and function.name.removesuffix("_spt") in policy.entries
 
@@ -336,7 +336,7 @@ def check_policy(policy: Policy, api: Api, snapshots: list[Api]) -> None:
         if name not in policy.entries:
             raise InputError(f"{name} is declared in the policy but has no class.", policy.path)
     unclassed = [f for f in api.hip.functions.values() if f.name not in policy.entries]
-    missing = [f for f in unclassed if needs_class(f, api.hip) or _is_twin(f, policy)]
+    missing = [f for f in unclassed if needs_class(f, api.hip) or _is_per_thread_form(f, policy)]
     if missing:
         raise InputError("\n".join(_unclassed(function, api, snapshots) for function in missing), policy.path)
 

@@ -160,14 +160,16 @@ def test_unclassed_entry_point_stops_generation_with_all_that_is_needed_to_class
     assert contents(project) == before
 
 
-def test_per_thread_twin_of_a_classed_entry_point_needs_a_class_too() -> None:
+def test_per_thread_form_of_a_classed_entry_point_needs_a_class_too() -> None:
     """hipGetProcAddress_spt (HIP 7.13) touches no graph type and still is a way round the shims."""
     policy = load_policy(ROOT / "policies.yaml")
     snapshots = read_snapshots(ROOT)
     api = snapshots[-1]
     original = api.hip.functions["hipGetProcAddress"]
-    twin = type(original)("hipGetProcAddress_spt", original.returns, original.parameters, original.header)
-    api.hip.functions[twin.name] = twin
+    per_thread = type(original)(
+        "hipGetProcAddress_spt", original.returns, original.parameters, original.header
+    )
+    api.hip.functions[per_thread.name] = per_thread
     with pytest.raises(InputError, match="hipGetProcAddress_spt"):
         check_policy(policy, api, snapshots)
 

@@ -117,13 +117,13 @@ CASES: list[tuple[str, str, Severity, Change]] = [
         with_functions(function("hipPaintNode", Parameter("p", "hipGraphNodeParams *"))),
     ),
     (
-        "twin-added",
+        "per-thread-form-added",
         "hipGraphInstantiate_spt",
         Severity.DECIDE,
         with_functions(function("hipGraphInstantiate_spt", Parameter("flags", "int"))),
     ),
     (
-        "twin-added",
+        "per-thread-form-added",
         "hipMalloc_spt",
         Severity.NOTE,
         with_functions(function("hipMalloc_spt", Parameter("size", "size_t"))),

@@ -48,7 +48,8 @@ def test_functions_and_signatures_are_those_of_libclang(old: str, new: str) -> N
     before, after = read(include_folder(old)), read(include_folder(new))
     ours = comparison(old, new)
     assert (
-        names(found(ours, "function-added", "twin-added")) == after.functions.keys() - before.functions.keys()
+        names(found(ours, "function-added", "per-thread-form-added"))
+        == after.functions.keys() - before.functions.keys()
     )
     assert names(found(ours, "function-removed")) == before.functions.keys() - after.functions.keys()
     signatures = found(ours, "signature-changed")
@@ -124,7 +125,7 @@ def test_affected_functions_are_those_of_abidiff(old: str, new: str, tmp_path: P
     affected = {name for f in found(ours, *TYPE_RULES).values() for name in f.reaches}
     affected |= changed(before.canonical, after.canonical)
     affected &= before.functions.keys() & after.functions.keys()
-    assert names(found(ours, "function-added", "twin-added")) == theirs.added
+    assert names(found(ours, "function-added", "per-thread-form-added")) == theirs.added
     assert names(found(ours, "function-removed")) == theirs.removed
     if theirs.complete:
         assert affected == theirs.changed

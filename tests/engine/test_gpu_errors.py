@@ -12,7 +12,7 @@ from engine.replay import FIXTURES, LIBRARY, ROOT, Run, build_program, needs_hip
 from runtime.whole import Programs, require_sanitizer
 
 HERE = ROOT / "tests" / "engine"
-TWINS = (None, LIBRARY)
+LIBRARIES = (None, LIBRARY)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def twice(name: str, folder: Path, *options: str, arguments: tuple[str, ...] = (
     program = build_program(HERE / f"{name}.c", folder / name)
     native, ours = (
         run(program, *arguments, options=options, settings=FIXTURES, library=library, trace=True)
-        for library in TWINS
+        for library in LIBRARIES
     )
     for done in (native, ours):
         assert (done.verdict, done.status) == (f"PASS {name}", 0), done.said

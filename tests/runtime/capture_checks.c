@@ -255,16 +255,16 @@ static void check_second_begin(void)
 
 static void *capture_per_thread(void *argument)
 {
-    bool twin = argument;
+    bool per_thread = argument;
     hipGraph_t graph;
 
     for (int i = 0; i < 100; i++) {
-        if (twin)
+        if (per_thread)
             GOOD(hipStreamBeginCapture_spt(NULL, hipStreamCaptureModeThreadLocal));
         else
             GOOD(hipStreamBeginCapture((hipStream_t)2, hipStreamCaptureModeThreadLocal));
         standin_capture_node((hipStream_t)2, hipGraphNodeTypeKernel);
-        GOOD(hipStreamEndCapture_spt(twin ? NULL : (hipStream_t)2, &graph));
+        GOOD(hipStreamEndCapture_spt(per_thread ? NULL : (hipStream_t)2, &graph));
         CHECK(reason_from(graph) == RL_REASON_NONE);
         GOOD(hipGraphDestroy(graph));
     }

@@ -159,15 +159,15 @@ static void *function_named(const char *name)
 hipError_t model_hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
                                    hipDriverProcAddressQueryResult *symbolStatus)
 {
-    char twin[128];
+    char per_thread[128];
 
     (void)hipVersion;
     if (!symbol || !pfn)
         return hipErrorInvalidValue;
     *pfn = NULL;
-    if (flags == hipEnablePerThreadDefaultStream && strlen(symbol) < sizeof(twin) - 4) {
-        strcpy(twin, symbol);
-        *pfn = function_named(strcat(twin, "_spt"));
+    if (flags == hipEnablePerThreadDefaultStream && strlen(symbol) < sizeof(per_thread) - 4) {
+        strcpy(per_thread, symbol);
+        *pfn = function_named(strcat(per_thread, "_spt"));
     }
     if (!*pfn)
         *pfn = function_named(symbol);

@@ -25,7 +25,7 @@ SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=
 
 RULES = {
     "function-added": "The header declares a function that it did not declare before.",
-    "twin-added": "A function gained its per-thread-default-stream twin (`_spt`).",
+    "per-thread-form-added": "A function gained its per-thread-default-stream form (`_spt`).",
     "function-removed": "The header no longer declares a function.",
     "signature-changed": "A function keeps its name and has another prototype.",
     "parameter-renamed": "A function's parameters have other names and the same types.",

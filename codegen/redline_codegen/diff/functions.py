@@ -85,12 +85,12 @@ def _gone(pair: Pair, function: Function) -> tuple[Severity, str, str]:
 def _added(pair: Pair, function: Function, origin: str) -> Finding:
     name = function.name
     plain = name.removesuffix("_spt")
-    twin = name != plain and plain in pair.new.part.functions
+    per_thread = name != plain and plain in pair.new.part.functions
     meaning, edit, severity = _classed(pair, function)
-    if twin and not pair.has_function(name):
-        meaning = f"The per-thread-default-stream twin of {plain}, which needs no class either."
+    if per_thread and not pair.has_function(name):
+        meaning = f"The per-thread-default-stream form of {plain}, which needs no class either."
     return Finding(
-        "twin-added" if twin else "function-added",
+        "per-thread-form-added" if per_thread else "function-added",
         name,
         None,
         function.signature,

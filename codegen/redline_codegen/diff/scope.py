@@ -24,14 +24,16 @@ class Scope:
 
     @cached_property
     def needing_class(self) -> frozenset[str]:
-        """Functions that touch a graph type or are twins of classed ones; HSA has none, its entries are chosen."""
+        """Functions that touch a graph type or are the per-thread form of a classed one; of HSA none."""
         if self.library != "hip":
             return frozenset()
         return frozenset(name for name, function in self.part.functions.items() if self._needs(function))
 
     def _needs(self, function: Function) -> bool:
-        twin = function.name.endswith("_spt") and function.name.removesuffix("_spt") in self.policy.entries
-        return twin or needs_class(function, self.part)
+        per_thread = (
+            function.name.endswith("_spt") and function.name.removesuffix("_spt") in self.policy.entries
+        )
+        return per_thread or needs_class(function, self.part)
 
     @cached_property
     def functions(self) -> frozenset[str]:
