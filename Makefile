@@ -20,6 +20,9 @@ say_once = $(if $(said_$(1)),,$(eval said_$(1) := yes)$(info $(2)))
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests run in as many processes as there are cores, and not more than four.
+PYTEST_FLAGS ?= -n auto --maxprocesses=4
+
 READY := $(VENV)/.ready
 CODEGEN := $(BIN)/redline-codegen
 

@@ -69,6 +69,18 @@ static bool grow(struct rl_observation *seen, void **array, size_t *room, size_t
     return true;
 }
 
+/* Some targets and settings put rings there: a slot then needs fences of its own, and is slow to read. */
+static bool is_in_device_memory(const struct rl_observation *seen, const hsa_queue_t *queue,
+                                hsa_agent_t agent)
+{
+    hsa_amd_pointer_info_t info = { .size = sizeof(info) };
+
+    return seen->hsa->hsa_amd_pointer_info &&
+           seen->hsa->hsa_amd_pointer_info(queue->base_address, &info, NULL, NULL, NULL) ==
+               HSA_STATUS_SUCCESS &&
+           info.agentOwner.handle == agent.handle;
+}
+
 static bool queue_usable(struct rl_observation *seen, const hsa_queue_t *queue)
 {
     hsa_agent_t agent = { 0 };
@@ -82,6 +94,10 @@ static bool queue_usable(struct rl_observation *seen, const hsa_queue_t *queue)
         seen->hsa->hsa_amd_queue_get_info((hsa_queue_t *)queue, HSA_AMD_QUEUE_INFO_AGENT, &agent) !=
             HSA_STATUS_SUCCESS) {
         refuse(seen, RL_REASON_QUEUE, "queue %llu", (unsigned long long)queue->id);
+        return false;
+    }
+    if (is_in_device_memory(seen, queue, agent)) {
+        refuse(seen, RL_REASON_QUEUE, "queue %llu is in the GPU's memory", (unsigned long long)queue->id);
         return false;
     }
     if (seen->agent && seen->agent != agent.handle) {

@@ -99,6 +99,16 @@ static void reservation_as_long_as_the_ring_is_refused(void)
     rl_observe_free(&seen);
 }
 
+static void ring_in_the_gpus_memory_is_refused(void)
+{
+    ring_owner = 5;
+    rl_observe_begin(&seen, &hsa);
+    reserve(1);
+    rl_observe_end(&seen);
+    CHECK(seen.reason == RL_REASON_QUEUE && strstr(seen.detail, "in the GPU's memory"));
+    rl_observe_free(&seen);
+}
+
 static void vendor_packet_that_may_dispatch_is_refused(void)
 {
     rl_observe_begin(&seen, &hsa);
@@ -281,6 +291,7 @@ static const struct check checks[] = {
     { "a-whole-ring-that-nobody-used-again-is-read", a_whole_ring_that_nobody_used_again_is_read },
     { "slot-of-the-next-lap-is-not-taken-for-ours", slot_of_the_next_lap_is_not_taken_for_ours },
     { "reservation-as-long-as-the-ring-is-refused", reservation_as_long_as_the_ring_is_refused },
+    { "ring-in-the-gpus-memory-is-refused", ring_in_the_gpus_memory_is_refused },
     { "vendor-packet-that-may-dispatch-is-refused", vendor_packet_that_may_dispatch_is_refused },
 };
 

@@ -74,6 +74,19 @@ static hsa_status_t queue_info(hsa_queue_t *of, hsa_queue_info_attribute_t attri
 
 /* ---- one GPU ---- */
 
+static uint64_t ring_owner = 6; /* the agent in whose memory the ring is */
+
+static hsa_status_t pointer_info(const void *address, hsa_amd_pointer_info_t *info, void *(*allocate)(size_t),
+                                 uint32_t *agents, hsa_agent_t **accessible)
+{
+    (void)allocate;
+    (void)agents;
+    (void)accessible;
+    CHECK(address == ring);
+    info->agentOwner.handle = ring_owner;
+    return HSA_STATUS_SUCCESS;
+}
+
 static const char *agent_name = "gfx1100";
 static uint32_t agent_xccs = 1;
 
@@ -169,6 +182,7 @@ static const struct rl_hsa_table hsa = {
     .hsa_queue_load_read_index_scacquire = load_read_index,
     .hsa_queue_load_write_index_relaxed = load_write_index,
     .hsa_amd_queue_get_info = queue_info,
+    .hsa_amd_pointer_info = pointer_info,
 };
 
 /* ---- checks ---- */

@@ -38,6 +38,7 @@ INJECTIONS = (
     "replays-that-share-a-fence-word-are-in-one-queue",  # H13
 )
 CHECKS = (
+    "ring-in-the-gpus-memory-is-refused",  # H20
     "reservation-as-long-as-the-ring-is-refused",  # H20
     "observed-packets-are-copied-over-many-laps",  # H20
     "a-whole-ring-that-nobody-used-again-is-read",  # O10
