@@ -52,7 +52,7 @@ def test_each_rule_of_the_diff_has_its_line_on_the_page() -> None:
 def test_a_new_rule_and_one_that_is_gone_are_named() -> None:
     rules = {"function-painted": "A function has another colour.", **RULES}
     del rules["soname-changed"]
-    assert wrong_lines(rules) == [
+    assert [line for line in wrong_lines(rules) if line not in wrong_lines(RULES)] == [
         "docs/upgrade.md, Rules: add the line | `function-painted` | A function has another colour. |",
         "docs/upgrade.md, Rules: no rule has the line | `soname-changed` | The library has another soname. |",
     ]
