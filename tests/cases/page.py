@@ -3,7 +3,7 @@
 
     PYTHONPATH=tests .venv/bin/python -m cases.page
 
-The lines are in cases.yaml; a test cites a case by having its id in a comment or a docstring.
+The lines are in cases.yaml; a test cites a case by having its id in a comment, a docstring or its name.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ Made by `tests/cases/page.py` from `tests/cases/cases.yaml` and the ids in the t
 own hazards, by `H` and `O` number, are in [hazards.md](hazards.md).
 """
 ID = re.compile(r"\bC\d{3}\b")
+NAMED = re.compile(r"_c(\d{3})(?=_)")
 C_FUNCTION = re.compile(r"^(?:[\w*]+[ \n])+\*?(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
 FIRST_WORD = re.compile(r'\W*"([\w-]+)"')
 
@@ -64,7 +65,8 @@ def in_python(text: str) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.FunctionDef)
     ]
     for number, line in enumerate(text.splitlines(), 1):
-        for case in ID.findall(line):
+        named = NAMED.findall(line) if line.startswith("def test_") else []
+        for case in [*(f"C{digits}" for digits in named), *ID.findall(line)]:
             inside = [f"::{name}" for first, last, name in spans if first <= number <= last]
             begins = FIRST_WORD.match(line)
             yield case, inside[-1] if inside else f"[{begins.group(1)}]" if begins else ""

@@ -53,6 +53,7 @@ CASES = {
 )
 def test_one() -> None:
     """C005"""
+def test_c006_c007_two() -> None: ...
 '''
     c = """/* SPDX-License-Identifier: Apache-2.0 */
 /* C001: all of it. */
@@ -76,5 +77,7 @@ int *second(void)
         ("C003", "[fan_out]"),
         ("C004", "::test_one"),
         ("C005", "::test_one"),
+        ("C006", "::test_c006_c007_two"),
+        ("C007", "::test_c006_c007_two"),
     ]
     assert list(in_c(c)) == [("C001", ""), ("C002", ": first"), ("C003", ": first"), ("C004", ": second")]

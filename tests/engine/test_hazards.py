@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from engine.replay import BUILD, FIXTURES, LIBRARY, ROOT, build_program, needs_hip, passed, run
+from conftest import library_objects
+from engine.replay import FIXTURES, LIBRARY, ROOT, build_program, needs_hip, passed, run
 from engine.test_applications import EXPECTED
 from engine.test_rules import RULES
 from engine.variant import STATEMENT, variant
@@ -68,12 +69,7 @@ def built(name: str, folder: Path) -> Path:
         f"-I{ROOT}/runtime",
         f"-I{ROOT}/generated",
     ]
-    objects = [
-        str(path)
-        for part in ("runtime", "generated")
-        for path in sorted((BUILD / "obj" / part).rglob("*.o"))
-        if path.name not in ("fault.o", "abi_checks.o")
-    ]
+    objects = map(str, library_objects().values())
     source = str(ROOT / "tests" / "engine" / f"{name}.c")
     command = [os.environ.get("CC", "cc"), *flags, source, *objects, "-o", str(made), "-ldl", "-lpthread"]
     subprocess.run(command, check=True, timeout=60)

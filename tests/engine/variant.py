@@ -13,7 +13,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.replay import BUILD, ROOT
+from conftest import library_objects
+from engine.replay import ROOT
 
 RUNTIME = ROOT / "runtime"
 CC = os.environ.get("CC", "cc")
@@ -84,19 +85,18 @@ def variant(folder: Path, rules: Mapping[str, str]) -> Path:
         f"marked nowhere in runtime/: {sorted(rules.keys() - places.keys())}"
     )
     changed = set[Path]().union(*(places[rule] for rule in rules))
-    objects = []
-    for path in sorted([*RUNTIME.rglob("*.c"), *(ROOT / "generated").glob("*.c")]):
-        if path.name == "fault.c":
-            continue
-        place = path.relative_to(ROOT)
-        if path in changed:
-            source, made = folder / "-".join(place.parts), folder / f"{'-'.join(place.parts)}.o"
-            source.write_text(without(path.read_text(), rules))
-            subprocess.run([CC, *FLAGS, "-c", str(source), "-o", str(made)], check=True, timeout=60)
-        else:
-            made = BUILD / "obj" / place.with_suffix(".o")
-        objects.append(str(made))
+    objects = library_objects()
+    for path in changed:
+        source = folder / "-".join(path.relative_to(ROOT).parts)
+        source.write_text(without(path.read_text(), rules))
+        objects[path] = source.with_suffix(".o")
+        command = [CC, *FLAGS, "-c", str(source), "-o", str(objects[path])]
+        subprocess.run(command, check=True, timeout=60)
     library = folder / "libredline.so"
     link = ["-shared", "-Wl,-soname,libredline.so", f"-Wl,--version-script={ROOT}/generated/redline.map"]
-    subprocess.run([CC, *link, "-o", str(library), *objects, "-ldl", "-lpthread"], check=True, timeout=60)
+    subprocess.run(
+        [CC, *link, "-o", str(library), *map(str, objects.values()), "-ldl", "-lpthread"],
+        check=True,
+        timeout=60,
+    )
     return library

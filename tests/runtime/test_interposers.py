@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import library_objects
 from standin import standin
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,7 +211,7 @@ def test_c055_wrapper_preloaded_before_us(bench: Bench) -> None:
 def test_c055_two_builds_of_ours(bench: Bench) -> None:
     """The one behind is passive; every call reaches HIP once."""
     second = bench.folder / "libredline-second.so"
-    objects = [str(path) for path in sorted((ROOT / "build" / "obj").rglob("*.o"))]
+    objects = map(str, library_objects().values())
     script = f"-Wl,--version-script={ROOT / 'generated' / 'redline.map'}"
     subprocess.run(
         [CC, "-shared", "-Wl,-soname,libredline-second.so", script, "-o", str(second), *objects, "-ldl"],
