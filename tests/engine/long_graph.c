@@ -13,7 +13,8 @@ int main(int argc, char **argv)
     for (uint32_t node = 0; node < app.rounds; node++)
         LAUNCH(mul_add, app.n, stream, &data, &factor, &node, &app.n);
     hipGraphExec_t exec = end_capture_exec(stream);
-    HIP(hipMemset(data, 0, app.n * sizeof(*data)));
+    /* hipMemset() may return before it is done, and this stream does not wait for it. */
+    HIP(hipMemsetAsync(data, 0, app.n * sizeof(*data), stream));
     for (uint32_t launch = 0; launch < 3; launch++) {
         HIP(hipGraphLaunch(exec, stream));
         HIP(hipStreamSynchronize(stream));
