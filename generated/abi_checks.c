@@ -1009,6 +1009,8 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hipStreamGetDevice), __ty
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipStreamGetFlags), __typeof__(hipError_t(hipStream_t,
         unsigned int *))),
                "signature of hipStreamGetFlags");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_init), __typeof__(hsa_status_t(void))),
+               "signature of hsa_init");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_signal_store_screlease),
         __typeof__(void(hsa_signal_t, hsa_signal_value_t))),
                "signature of hsa_signal_store_screlease");

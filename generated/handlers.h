@@ -105,6 +105,7 @@ hipError_t rl_stream_destroy(rl_hipStreamDestroy_fn *native, const void *caller,
 hipError_t rl_module_unload(rl_hipModuleUnload_fn *native, const void *caller, hipModule_t module);
 hipError_t rl_library_unload(rl_hipLibraryUnload_fn *native, const void *caller, hipLibrary_t library);
 void rl_unregister_fat_binary(rl___hipUnregisterFatBinary_fn *native, const void *caller, void **modules);
+hsa_status_t rl_hsa_init(rl_hsa_init_fn *native, const void *caller);
 void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native, const void *caller,
         hsa_signal_t signal, hsa_signal_value_t value);
 hsa_signal_value_t rl_hsa_signal_wait_scacquire(rl_hsa_signal_wait_scacquire_fn *native, const void *caller,

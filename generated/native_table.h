@@ -367,6 +367,7 @@ struct rl_hip_table {
     rl_hipStreamGetFlags_fn *hipStreamGetFlags;
 };
 
+typedef hsa_status_t rl_hsa_init_fn(void);
 typedef void rl_hsa_signal_store_screlease_fn(hsa_signal_t signal, hsa_signal_value_t value);
 typedef hsa_signal_value_t rl_hsa_signal_wait_scacquire_fn(hsa_signal_t signal,
         hsa_signal_condition_t condition, hsa_signal_value_t compare_value, uint64_t timeout_hint,
@@ -414,6 +415,7 @@ typedef hsa_status_t rl_hsa_system_get_major_extension_table_fn(uint16_t extensi
         size_t table_length, void *table);
 
 struct rl_hsa_table {
+    rl_hsa_init_fn *hsa_init;
     rl_hsa_signal_store_screlease_fn *hsa_signal_store_screlease;
     rl_hsa_signal_wait_scacquire_fn *hsa_signal_wait_scacquire;
     rl_hsa_queue_add_write_index_screlease_fn *hsa_queue_add_write_index_screlease;
@@ -439,11 +441,28 @@ struct rl_hsa_table {
     rl_hsa_system_get_major_extension_table_fn *hsa_system_get_major_extension_table;
 };
 
+/* HIP's own tables of functions, through which its exported functions jump. */
+enum rl_dispatch_table {
+    RL_DISPATCH_NONE,
+    RL_DISPATCH_HIP,
+    RL_DISPATCH_COMPILER,
+    RL_DISPATCH_COUNT
+};
+
+struct rl_dispatch_layout {
+    const char *registered; /* the name by which HIP hands the table to rocprofiler-register */
+    size_t words;           /* known here; the first holds the table's size in bytes. 0: the release has no such table */
+};
+
+extern const struct rl_dispatch_layout rl_dispatch_layouts[RL_DISPATCH_COUNT];
+
 struct rl_native_entry {
     const char *name;
     const char *node; /* version node in the release this was generated from, "" if that does not export it */
     size_t offset;    /* of the member in the library's table */
     bool exported;    /* libredline has a shim of it */
+    uint8_t dispatch; /* enum rl_dispatch_table: the table that points to it */
+    uint16_t word;    /* of that table */
 };
 
 extern const struct rl_native_entry rl_hip_entries[];
@@ -452,5 +471,10 @@ extern const struct rl_hip_table rl_hip_shims; /* our own functions; NULL where 
 extern const struct rl_native_entry rl_hsa_entries[];
 extern const size_t rl_hsa_entry_count;
 extern const struct rl_hsa_table rl_hsa_shims; /* our own functions; NULL where we have none */
+extern const struct rl_hip_table rl_hip_hooks; /* what takes the place of entries in HIP's tables; NULL as above */
+
+/* Every function that the libamdhip64 of a release that is known exports, sorted by strcmp(). */
+extern const char *const rl_hip_known[];
+extern const size_t rl_hip_known_count;
 
 #endif

@@ -6,6 +6,16 @@
 #include "records/records.h"
 
 /* passthrough, ROCR_1 */
+RL_EXPORT hsa_status_t hsa_init(void)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
+    if (!rl->hsa_init)
+        return HSA_STATUS_ERROR_NOT_INITIALIZED;
+    return rl_hsa_init(rl->hsa_init, rl_caller);
+}
+
+/* passthrough, ROCR_1 */
 RL_EXPORT void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value_t value)
 {
     const void *rl_caller = __builtin_return_address(0);
@@ -91,6 +101,8 @@ RL_EXPORT hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *d
             src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals, completion_signal);
 }
 
+extern __typeof__(hsa_init) rl_shim_hsa_init
+    __attribute__((alias("hsa_init"), visibility("hidden")));
 extern __typeof__(hsa_signal_store_screlease) rl_shim_hsa_signal_store_screlease
     __attribute__((alias("hsa_signal_store_screlease"), visibility("hidden")));
 extern __typeof__(hsa_signal_wait_scacquire) rl_shim_hsa_signal_wait_scacquire
@@ -107,6 +119,7 @@ extern __typeof__(hsa_amd_memory_async_copy_rect) rl_shim_hsa_amd_memory_async_c
     __attribute__((alias("hsa_amd_memory_async_copy_rect"), visibility("hidden")));
 
 const struct rl_hsa_table rl_hsa_shims = {
+    .hsa_init = rl_shim_hsa_init,
     .hsa_signal_store_screlease = rl_shim_hsa_signal_store_screlease,
     .hsa_signal_wait_scacquire = rl_shim_hsa_signal_wait_scacquire,
     .hsa_queue_add_write_index_screlease = rl_shim_hsa_queue_add_write_index_screlease,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The top of the library: what has to be there before the first shim does more than to call HIP. native/ calls
- * down into nothing above itself, but for these two.
+ * down into nothing above itself, but for these.
  */
 #include "native/native.h"
 #include "records/records.h"
@@ -16,4 +16,9 @@ bool rl_start(void)
 void rl_start_over(void)
 {
     rl_records_forget();
+}
+
+void rl_give_way(void)
+{
+    rl_launches_drain();
 }

@@ -44,6 +44,11 @@ class Shim:
         return self.entry.library == "hip" and not known & {p.type for p in self.function.parameters}
 
     @property
+    def makes(self) -> bool:
+        """Something is recorded, which depends on who called."""
+        return any(effect.makes for effect in self.entry.effects)
+
+    @property
     def dependencies(self) -> str:
         """C arguments with the nodes that a new node comes after: array, count."""
         names = [p.name for p in self.function.parameters]
@@ -66,6 +71,25 @@ class Native:
     node: str
     exported: bool
     """libredline has a shim of it."""
+    dispatch: str = "NONE"
+    """Which of HIP's dispatch tables points to it: a key of `DISPATCH`, or NONE."""
+    slot: int = 0
+    """The word of that table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """A dispatch table as the runtime knows it."""
+
+    struct: str
+    registered: str
+    """The name by which HIP hands the table to rocprofiler-register (clr, hip_api_trace.cpp)."""
+
+
+DISPATCH = {
+    "HIP": Dispatch("HipDispatchTable", "hip"),
+    "COMPILER": Dispatch("HipCompilerDispatchTable", "hip_compiler"),
+}
 
 
 def render(api: Api, policy: Policy, snapshots: list[Api], templates: Path) -> dict[str, str]:
@@ -86,8 +110,8 @@ def render(api: Api, policy: Policy, snapshots: list[Api], templates: Path) -> d
     files: dict[str, tuple[str, dict[str, object]]] = {
         "generated/hip_api.h": ("api.h.j2", _types(api.hip, table, "hip")),
         "generated/hsa_api.h": ("api.h.j2", _types(api.parts["hsa"], table, "hsa")),
-        "generated/native_table.h": ("native_table.h.j2", {"tables": tables}),
-        "generated/native_table.c": ("native_table.c.j2", {"tables": tables}),
+        "generated/native_table.h": ("native_table.h.j2", {"tables": tables, "dispatch": DISPATCH}),
+        "generated/native_table.c": ("native_table.c.j2", _natives(api, tables, snapshots)),
         "generated/handlers.h": ("handlers.h.j2", {"handlers": _handlers(policy, [*hip, *hsa])}),
         "generated/shims_hip.c": ("shims.c.j2", {"shims": hip, "library": "hip"}),
         "generated/shims_hsa.c": ("shims.c.j2", {"shims": hsa, "library": "hsa"}),
@@ -138,13 +162,40 @@ def natives(api: Api, policy: Policy) -> list[Native]:
         function = find_function(policy, entry, api)
         if function:
             node = _require_library(api, entry.library).get(entry.name, "")
-            table.append(Native(function, entry.library, node, entry.shimmed and bool(node)))
+            exported = entry.shimmed and bool(node)
+            table.append(Native(function, entry.library, node, exported, *_slot(api, entry.name)))
     for name in policy.called:
         for library, part in api.parts.items():
             if name in part.functions:
                 node = _require_library(api, library).get(name, "")
-                table.append(Native(part.functions[name], library, node, False))
+                table.append(Native(part.functions[name], library, node, False, *_slot(api, name)))
     return table
+
+
+def _slot(api: Api, name: str) -> tuple[str, int]:
+    """The dispatch table that points to the function, and the word of it."""
+    for key, dispatch in DISPATCH.items():
+        table = api.hip.tables.get(dispatch.struct)
+        slot = table.slot(name) if table else None
+        if slot:
+            return key, slot
+    return "NONE", 0
+
+
+def _natives(api: Api, tables: dict[str, list[Native]], snapshots: list[Api]) -> dict[str, object]:
+    """The entries of each library, the size of HIP's tables in words, and every export of HIP that is known."""
+    known = {
+        symbol.name
+        for part in (item.hip for item in (api, *snapshots))
+        if part.library
+        for symbol in part.library.symbols
+        if symbol.name.startswith(("hip", "__hip"))
+    }
+    words = {}
+    for key, dispatch in DISPATCH.items():
+        table = api.hip.tables.get(dispatch.struct)
+        words[key] = len(table.functions) + 1 if table else 0
+    return {"tables": tables, "dispatch": DISPATCH, "words": words, "known": sorted(known)}
 
 
 def _require_library(api: Api, library: str) -> dict[str, str]:

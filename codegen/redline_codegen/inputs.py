@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .dispatch import read_tables
 from .errors import InputError
 from .header import HIP, HSA, hip_version, read_headers
 from .model import Api, release_key
@@ -65,7 +66,8 @@ def api_of(installation: Installation, snapshots: list[Api]) -> Api:
     version = hip_version(folders)
     same = next((known for known in snapshots if known.hip_version == version), None)
     release = _release_label(installation.include) or (same.release if same else version)
-    parts = {"hip": read_headers(HIP, folders)}
+    tables = read_tables(installation.include) or (same.hip.tables if same else {})
+    parts = {"hip": replace(read_headers(HIP, folders), tables=tables)}
     if (installation.include / HSA.includes[0]).is_file():
         parts["hsa"] = read_headers(HSA, folders)
     elif same and "hsa" in same.parts:

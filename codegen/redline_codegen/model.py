@@ -106,6 +106,20 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
+class DispatchTable:
+    """A table of pointers that HIP's exported functions jump through; its first word holds its size in bytes."""
+
+    major: int
+    step: int
+    """AMD raises it with each function that is appended."""
+    functions: tuple[str, ...]
+
+    def slot(self, function: str) -> int | None:
+        """The word of the table that points to the function."""
+        return self.functions.index(function) + 1 if function in self.functions else None
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """One component's headers and library: HIP or HSA. `library` is None where none could be had."""
 
@@ -117,6 +131,8 @@ class Part:
     renames: dict[str, str]
     """Macros that stand for another name: what is written -> what is linked."""
     library: Library | None = None
+    tables: dict[str, DispatchTable] = field(default_factory=dict)
+    """HIP's dispatch tables by the name of their struct; none before 6.1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
-from .model import Api, Enum, Field, Function, Library, Parameter, Part, Record, Symbol
+from .model import Api, DispatchTable, Enum, Field, Function, Library, Parameter, Part, Record, Symbol
 
 SCHEMA = 1
 
@@ -81,6 +81,11 @@ def _part(part: Part) -> dict[str, Any]:
             "nodes": {name: list(parents) for name, parents in sorted(part.library.nodes.items())},
             "symbols": [str(symbol) for symbol in part.library.symbols],
         }
+    if part.tables:
+        document["tables"] = {
+            name: {"major": table.major, "step": table.step, "functions": list(table.functions)}
+            for name, table in sorted(part.tables.items())
+        }
     return document
 
 
@@ -125,6 +130,7 @@ def _read_part(document: dict[str, Any]) -> Part:
         {name: _number(value) for name, value in document["constants"].items()},
         {name: _text(text) for name, text in document["renames"].items()},
         None if library is None else _read_library(library),
+        {name: _read_table(table) for name, table in document.get("tables", {}).items()},
     )
 
 
@@ -176,6 +182,11 @@ def _read_library(document: dict[str, Any]) -> Library:
         symbols.append(Symbol(match.group(1), match.group(3), match.group(2) == "@@"))
     nodes = {name: tuple(map(_text, parents)) for name, parents in document["nodes"].items()}
     return Library(_text(document["soname"]), nodes, tuple(symbols))
+
+
+def _read_table(document: dict[str, Any]) -> DispatchTable:
+    functions = tuple(_text(name) for name in document["functions"])
+    return DispatchTable(_number(document["major"]), _number(document["step"]), functions)
 
 
 def _text(value: Any) -> str:

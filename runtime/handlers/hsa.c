@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What HIP does with HSA's queues and signals. Every call is forwarded; a thread that watches hears of it. */
 #include "handlers.h"
+#include "native/native.h"
 #include "proof/observe.h"
 #include "proof/watch.h"
 #include "replay/inject.h"
@@ -8,6 +9,12 @@
 static bool watching(enum rl_watch what)
 {
     return __builtin_expect(rl_watch == what, 0);
+}
+
+hsa_status_t rl_hsa_init(rl_hsa_init_fn *native, const void *caller)
+{
+    rl_hip_begins(caller);
+    return native();
 }
 
 void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native, const void *caller,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looking functions up by name through HIP, which searches its own library, past every preload: HIP answers,
- * and where its answer is a function that we export, ours takes its place. Comparing addresses follows HIP's
- * own choice of release and of the per-thread form.
+ * and where its answer is a function that we export, ours takes its place, so that a program which compares it with
+ * the address that it is linked to sees what it would see without us. Not where another library wraps the function:
+ * what HIP gives out leads past that one. Comparing addresses follows HIP's own choice of release and of the
+ * per-thread form.
  */
 #include "handlers.h"
 #include "native/native.h"
@@ -22,7 +24,7 @@ static void replace(void **function)
     for (size_t i = 0; i < rl_hip_entry_count; i++) {
         const struct rl_native_entry *entry = &rl_hip_entries[i];
 
-        if (entry->exported && member(rl_hip_own(table), entry) == *function) {
+        if (entry->exported && member(table, entry) == *function) {
             *function = member(&rl_hip_shims, entry);
             return;
         }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "native/process.h"
+#include "native/tools.h"
 #include "native_table.h"
 #include "report/options.h"
 
@@ -23,31 +24,6 @@ static const struct rl_native_entry *entry_named(const char *name)
     for (size_t i = 0; i < rl_hip_entry_count; i++)
         if (!strcmp(rl_hip_entries[i].name, name))
             return &rl_hip_entries[i];
-    return NULL;
-}
-
-/* What a newer release may have added: a function of graphs, nodes, execs, captures or user objects. */
-static bool concerns_graphs(const char *name)
-{
-    const char *graph = strstr(name, "Graph");
-
-    if (strncmp(name, "hip", 3))
-        return false;
-    while (graph && !strncmp(graph, "Graphics", 8))
-        graph = strstr(graph + 1, "Graph");
-    return graph || strstr(name, "Capture") || strstr(name, "UserObject");
-}
-
-static const char *unknown_function(const struct rl_object *hip)
-{
-    size_t count = rl_object_symbol_count(hip);
-
-    for (size_t n = 1; n < count; n++) {
-        const char *name = rl_object_function_name(hip, n);
-
-        if (name && concerns_graphs(name) && !entry_named(name))
-            return name;
-    }
     return NULL;
 }
 
@@ -70,15 +46,19 @@ static bool ours(const struct rl_object *object)
     return rl_object_has(object, (const void *)rl_binding_check);
 }
 
+static bool is_ours(const struct rl_object *object, void *context)
+{
+    ((struct binding *)context)->ours_seen = ours(object) && object->position < rl_objects_at_start();
+    return ours(object);
+}
+
 /* Before us in the global scope. */
 static bool defines_one(const struct rl_object *object, void *context)
 {
     struct binding *binding = context;
 
-    if (ours(object)) {
-        binding->ours_seen = object->position < rl_objects_at_start();
+    if (ours(object))
         return true;
-    }
     for (size_t i = 0; i < rl_hip_entry_count; i++) {
         const struct rl_native_entry *entry = &rl_hip_entries[i];
 
@@ -124,24 +104,78 @@ static bool bypasses(const struct rl_object *object, void *context)
     return false;
 }
 
-void rl_binding_check(const struct rl_object *hip)
+/* HIP's own libraries look functions up, but none of HIP that would change a graph. The C library has the functions and
+ * does not refer to them. */
+static bool comes_with_hip(const struct rl_object *object)
+{
+    return rl_object_is(object, "libhsa-runtime64") || rl_object_is(object, "libamd_comgr") ||
+           rl_object_is(object, "libhsakmt") || rl_object_is(object, "libdrm");
+}
+
+static bool looks_up(const struct rl_object *object, void *context)
+{
+    static const char *const lookers[] = { "dlsym", "dlvsym", "dlopen", "dlmopen" };
+    struct binding *binding = context;
+
+    if (object->base == binding->hip->base || ours(object) || comes_with_hip(object))
+        return false;
+    for (size_t i = 0; i < sizeof(lookers) / sizeof(lookers[0]); i++)
+        if (rl_object_needs(object, lookers[i]))
+            return bound_elsewhere(binding, object, lookers[i]);
+    return false;
+}
+
+bool rl_binding_is_clr(const struct rl_object *object)
+{
+    return object->definitions && rl_object_function(object, clr_mark, clr_mark_node);
+}
+
+bool rl_binding_may_work(const struct rl_object *hip)
+{
+    struct binding binding = { .hip = hip };
+
+    if (!rl_options()->enabled)
+        rl_process_forward(RL_REASON_SWITCHED_OFF, NULL);
+    else if (!hip || !rl_binding_is_clr(hip))
+        rl_process_forward(RL_REASON_NOT_CLR, "%s", hip ? hip->path : "no library of that name is loaded");
+    else if (rl_objects_walk(is_ours, &binding) && !binding.ours_seen)
+        rl_process_forward(RL_REASON_NOT_BOUND, "the library was not loaded when the program started");
+    else
+        return rl_process_may_work();
+    return false;
+}
+
+/* Without dispatch tables. */
+static bool all_is_bound(struct binding *binding, const char *wrapper)
+{
+    if (rl_objects_walk(defines_one, binding) && binding->name)
+        rl_process_forward(RL_REASON_NOT_BOUND, "%s is bound to %s", binding->name, binding->path);
+    else if (rl_objects_walk(bypasses, binding))
+        rl_process_forward(RL_REASON_NOT_BOUND, "%s calls %s past it", binding->path, binding->name);
+    else if (wrapper[0])
+        rl_process_forward(RL_REASON_WRAPPED, "%s", wrapper);
+    else if (rl_objects_walk(looks_up, binding))
+        rl_process_forward(RL_REASON_NOT_BOUND, "%s can look it up with %s()", binding->path, binding->name);
+    else
+        return true;
+    return false;
+}
+
+void rl_binding_check(const struct rl_object *hip, const struct rl_dispatch_tables *dispatch, const char *taken,
+                      const char *wrapper)
 {
     struct binding binding = { .hip = hip };
     const char *unknown;
 
-    if (!rl_options()->enabled) {
-        rl_process_forward(RL_REASON_SWITCHED_OFF, NULL);
-    } else if (!hip || !hip->definitions || !rl_object_function(hip, clr_mark, clr_mark_node)) {
-        rl_process_forward(RL_REASON_NOT_CLR, "%s", hip ? hip->path : "no library of that name is loaded");
-    } else if ((unknown = unknown_function(hip))) {
+    if (!rl_process_may_work())
+        return;
+    unknown = rl_dispatch_unknown(hip, dispatch);
+    if (rl_tools_have_registered())
+        rl_process_forward(RL_REASON_TOOL, "rocprofiler-register has found a tool");
+    else if (taken)
+        rl_process_forward(RL_REASON_TOOL, "HIP's dispatch table has another function for %s", taken);
+    else if (unknown)
         rl_process_forward(RL_REASON_UNKNOWN_FUNCTION, "%s", unknown);
-    } else if (rl_objects_walk(defines_one, &binding) && binding.name) {
-        rl_process_forward(RL_REASON_NOT_BOUND, "%s is bound to %s", binding.name, binding.path);
-    } else if (!binding.ours_seen) {
-        rl_process_forward(RL_REASON_NOT_BOUND, "the library was not loaded when the program started");
-    } else if (rl_objects_walk(bypasses, &binding)) {
-        rl_process_forward(RL_REASON_NOT_BOUND, "%s calls %s past it", binding.path, binding.name);
-    } else {
+    else if (dispatch || all_is_bound(&binding, wrapper))
         rl_process_work();
-    }
 }

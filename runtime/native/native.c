@@ -12,27 +12,23 @@
 #include "base/fault.h"
 #include "base/fork.h"
 #include "native/binding.h"
+#include "native/dispatch.h"
 #include "native/object.h"
 #include "native/process.h"
+#include "native/tools.h"
 #include "report/report.h"
 
-enum { MOST_COPIES = 4, SLOTS = 16 };
+enum { MOST_COPIES = 4, SLOTS = 16, STUB_SIZE = 96 };
 enum slot_state { EMPTY, FILLING, READY };
 
 _Atomic(const struct rl_hip_table *) rl_hip_current;
 _Atomic(const struct rl_hsa_table *) rl_hsa_current;
+_Atomic(const struct rl_hip_table *) rl_hip_saved;
 struct rl_text_range rl_hip_text, rl_hsa_caller;
 
 /* What shims call, then what the library itself has. A slot is written once and then stays as it is. */
-struct hip_slot {
-    struct rl_hip_table next, own;
-};
-struct hsa_slot {
-    struct rl_hsa_table next, own;
-};
-
-static struct hip_slot hip_slots[SLOTS + 1]; /* the last one of both stays empty: nothing was found */
-static struct hsa_slot hsa_slots[SLOTS + 1];
+static struct rl_hip_table hip_slots[SLOTS + 1][2]; /* the last one of both stays empty: nothing was found */
+static struct rl_hsa_table hsa_slots[SLOTS + 1][2];
 static _Atomic int hip_states[SLOTS], hsa_states[SLOTS];
 
 static const struct library {
@@ -57,6 +53,7 @@ struct search {
     size_t copy_count;
     struct rl_object calling; /* the object that `caller` is in; no text: none */
     bool behind_us;
+    char wrapper[256]; /* the first library that has one of those */
     /* by entry: the first function between us and the library */
     void *wrappers[LARGEST_TABLE / sizeof(void *)];
 };
@@ -78,10 +75,18 @@ static void note_wrappers(struct search *search, const struct rl_object *object)
 {
     const struct library *library = search->library;
 
-    for (size_t i = 0; i < *library->entry_count; i++)
-        if (library->entries[i].exported && !search->wrappers[i])
-            search->wrappers[i] = rl_object_function(object, library->entries[i].name,
-                                                     library->entries[i].node);
+    for (size_t i = 0; i < *library->entry_count; i++) {
+        if (!library->entries[i].exported || search->wrappers[i])
+            continue;
+        search->wrappers[i] = rl_object_function(object, library->entries[i].name, library->entries[i].node);
+        if (search->wrappers[i] && !search->wrapper[0])
+            strncpy(search->wrapper, object->path, sizeof(search->wrapper) - 1);
+    }
+}
+
+static bool is_library(const struct library *library, const struct rl_object *object)
+{
+    return rl_object_is(object, library->stem) || (library == &hip_library && rl_binding_is_clr(object));
 }
 
 static bool has_any(const struct rl_object *object, const struct library *library)
@@ -100,7 +105,7 @@ static bool visit(const struct rl_object *object, void *context)
         search->calling = *object;
     if (rl_object_has(object, (const void *)rl_hip_resolve)) {
         search->behind_us = true;
-    } else if (rl_object_is(object, search->library->stem)) {
+    } else if (is_library(search->library, object)) {
         if (search->copy_count < MOST_COPIES && has_any(object, search->library))
             search->copies[search->copy_count++] = *object;
     } else if (search->behind_us && !search->copy_count && object->position < rl_objects_at_start()) {
@@ -219,7 +224,9 @@ bool rl_called_by_name(const void *caller)
     if (next[-5] != 0xe8)
         return false;
     memcpy(&distance, next - sizeof(distance), sizeof(distance));
-    return rl_text_has(&rl_hip_text, next + distance) && is_linkage(next + distance);
+    next += distance;
+    return rl_text_has(&rl_hip_text, next) &&
+           (is_linkage(next) || rl_dispatch_leads((struct rl_bytes){ next, STUB_SIZE }));
 }
 
 static void set_range(struct rl_text_range *range, const struct rl_object *object)
@@ -280,7 +287,7 @@ static void cache_binding(struct cache *cache, const struct rl_object *calling, 
 /* Number of objects ever loaded at the last look, so that the next one is not needed before it changes. */
 static _Atomic unsigned long long hip_seen;
 
-static void report_found(const struct rl_object *copy)
+static void report_found(const struct rl_object *copy, bool has_tables)
 {
     char path[4096];
     const char *version;
@@ -288,24 +295,50 @@ static void report_found(const struct rl_object *copy)
     if (!realpath(copy->path, path))
         return;
     version = strstr(path, ".so.");
-    rl_report_hip(path, version ? version + 4 : "");
+    rl_report_hip(path, version ? version + 4 : "", has_tables);
 }
 
-/* The only copy. Judged before it becomes the current one, so that the first call is treated like any
- * other. */
-static const void *use_hip(const struct search *search, const char *tables)
+static void use_hip(const struct rl_object *copy, const struct rl_hip_table *table, bool has_tables)
 {
-    const struct rl_object *copy = search->copy_count ? &search->copies[0] : NULL;
-    const struct rl_hip_table *table = keep(&hip_library, tables), *before = atomic_load(&rl_hip_current);
+    const struct rl_hip_table *before = atomic_load(&rl_hip_current);
 
     if (before == table)
-        return table;
+        return;
     if (before)
         rl_start_over();
     set_range(&rl_hip_text, copy);
-    if (copy)
-        report_found(copy);
+    if (copy) {
+        report_found(copy, has_tables);
+        rl_tools_watch_hip(copy);
+    }
     atomic_store_explicit(&rl_hip_current, table, memory_order_release);
+}
+
+/* The only copy, or none with such a name. Whether we work with it, and by which way in, is decided before it becomes
+ * the current one, so that the first call is treated like any other. */
+static const struct rl_hip_table *begin_with(const struct search *search, struct rl_hip_table tables[2])
+{
+    const struct rl_object *copy = search->copy_count ? &search->copies[0] : NULL;
+    const struct rl_hip_table *table, *saved = atomic_load(&rl_hip_saved);
+    struct rl_dispatch_tables found;
+    bool has_tables = false;
+    const char *taken = NULL;
+
+    if (!rl_start())
+        rl_process_forward(RL_REASON_OUT_OF_MEMORY, NULL);
+    if (rl_binding_may_work(copy) || (copy && saved))
+        has_tables = rl_dispatch_find(copy, &found); /* rule: tables-are-used */
+    if (has_tables)
+        taken = rl_dispatch_read(copy, &found, saved, &tables[1]);
+    rl_binding_check(copy, has_tables ? &found : NULL, taken, search->wrapper);
+    table = keep(&hip_library, (const char *)tables);
+    if (has_tables && rl_active()) {
+        atomic_store_explicit(&rl_hip_saved, rl_hip_own(table), memory_order_release);
+        rl_dispatch_install(&found, rl_hip_own(table));
+    } else if (!has_tables) {
+        rl_dispatch_forget();
+    }
+    use_hip(copy, table, has_tables);
     return table;
 }
 
@@ -313,7 +346,7 @@ static const struct rl_hip_table *resolve_hip(const void *caller)
 {
     unsigned long long loaded = rl_objects_loaded();
     const struct rl_hip_table *table = cached(&hip_cache, caller, loaded);
-    char tables[2 * LARGEST_TABLE];
+    struct rl_hip_table tables[2];
     struct search search;
 
     if (table)
@@ -322,19 +355,28 @@ static const struct rl_hip_table *resolve_hip(const void *caller)
     if (search.copy_count > 1) {
         rl_process_forward(RL_REASON_TWO_HIPS, "%s and %s", search.copies[0].path, search.copies[1].path);
         atomic_store(&rl_hip_current, NULL);
-        fill(&search, copy_of_caller(&search), tables);
-        table = keep(&hip_library, tables);
+        fill(&search, copy_of_caller(&search), (char *)tables);
+        table = keep(&hip_library, (char *)tables);
         cache_binding(&hip_cache, &search.calling, table, loaded);
         return table;
     }
-    if (!fill(&search, search.copy_count ? &search.copies[0] : NULL, tables))
+    if (!fill(&search, search.copy_count ? &search.copies[0] : NULL, (char *)tables))
         return keep(&hip_library, NULL);
-    if (!rl_start())
-        rl_process_forward(RL_REASON_OUT_OF_MEMORY, NULL);
-    rl_binding_check(search.copy_count ? &search.copies[0] : NULL);
-    table = use_hip(&search, tables);
+    table = begin_with(&search, tables);
     atomic_store_explicit(&hip_seen, loaded, memory_order_release);
     return table;
+}
+
+static bool is_calling_hip(const struct rl_object *object, void *caller)
+{
+    return rl_object_has(object, caller) && is_library(&hip_library, object);
+}
+
+/* By its own first call it has its tables. Of others that call HSA nobody knows how far HIP is. */
+void rl_hip_begins(const void *caller)
+{
+    if (rl_objects_walk(is_calling_hip, (void *)(uintptr_t)caller))
+        rl_hip_anew(caller);
 }
 
 const struct rl_hip_table *rl_hip_resolve(const void *caller)
@@ -356,11 +398,6 @@ const struct rl_hip_table *rl_hip_anew(const void *caller)
     return rl_hip_resolve(caller);
 }
 
-const struct rl_hip_table *rl_hip_own(const struct rl_hip_table *table)
-{
-    return &((const struct hip_slot *)table)->own;
-}
-
 static const struct rl_hsa_table *resolve_hsa(const void *caller)
 {
     unsigned long long loaded = rl_objects_loaded();
@@ -375,8 +412,10 @@ static const struct rl_hsa_table *resolve_hsa(const void *caller)
         return keep(&hsa_library, NULL);
     table = keep(&hsa_library, tables);
     cache_binding(&hsa_cache, &search.calling, table, loaded);
-    if (search.copy_count < 2 && search.calling.text_size && rl_object_is(&search.calling, hip_library.stem))
+    if (search.copy_count < 2 && search.calling.text_size && is_library(&hip_library, &search.calling))
         set_range(&rl_hsa_caller, &search.calling);
+    if (search.copy_count == 1)
+        rl_tools_watch_hsa(&search.copies[0]);
     atomic_store_explicit(&rl_hsa_current, search.copy_count < 2 ? table : NULL, memory_order_release);
     return table;
 }

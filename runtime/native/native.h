@@ -9,9 +9,11 @@
  * looks at the loaded objects (object.h): threads that resolve at once fill tables of their own, with the
  * same values. Nothing is ever loaded, or kept loaded, on the application's behalf.
  *
- * A table holds what its shims call next. That is the library's own function, except where another preloaded
- * library stands between us and HIP and wraps the same function: then it is that wrapper. Calls that are ours
- * alone, and comparisons with addresses that HIP hands out, use rl_hip_own().
+ * A table holds what its shims call next. That is the function that the library exports, except where another
+ * preloaded library stands between us and HIP and wraps the same function: then it is that wrapper. What the library
+ * itself does, whoever stands in between, is in rl_hip_own(): calls that are ours alone use that. Where the two differ,
+ * the shim only forwards: behind what it calls is a hook of ours in HIP's dispatch table (dispatch.h), or nothing is
+ * replayed.
  *
  * With two copies of a library in the process there is no current table: every call is resolved by who made
  * it, and the process is passive.
@@ -32,20 +34,29 @@ struct rl_text_range {
 
 extern _Atomic(const struct rl_hip_table *) rl_hip_current;
 extern _Atomic(const struct rl_hsa_table *) rl_hsa_current;
+extern _Atomic(const struct rl_hip_table *) rl_hip_saved; /* what the hooks in HIP's dispatch tables call next */
 extern struct rl_text_range rl_hip_text;   /* code of the current libamdhip64; empty: none */
 extern struct rl_text_range rl_hsa_caller; /* code of the libamdhip64 that is known to use rl_hsa_current */
 
 /* In start.c, for the rooms above: before a HIP that was found is used (false: no memory); when another one takes
- * its place, with objects of its own. */
+ * its place, with objects of its own; before a function of HIP runs of which nobody knows what it does. */
 bool rl_start(void);
 void rl_start_over(void);
+void rl_give_way(void);
 
 const struct rl_hip_table *rl_hip_resolve(const void *caller);
 const struct rl_hip_table *rl_hip_anew(const void *caller);
 const struct rl_hsa_table *rl_hsa_resolve(const void *caller);
 
-/* The library's own functions, whoever wraps them. `table` is one that the functions here returned. */
-const struct rl_hip_table *rl_hip_own(const struct rl_hip_table *table);
+/* Somebody initialises HSA. */
+void rl_hip_begins(const void *caller);
+
+/* The library's own functions, whoever wraps them. `table` is one that the functions here returned: it stands in
+ * front of this one. */
+static inline const struct rl_hip_table *rl_hip_own(const struct rl_hip_table *table)
+{
+    return table + 1;
+}
 
 static inline bool rl_text_has(struct rl_text_range *range, const void *address)
 {
@@ -72,6 +83,19 @@ static inline const struct rl_hip_table *rl_hip(const void *caller)
     const struct rl_hip_table *table = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
 
     return table ? table : rl_hip_resolve(caller);
+}
+
+/* For the hooks. The child of a fork finds HIP again by its first call. */
+static inline const struct rl_hip_table *rl_hip_hooked(const void *caller)
+{
+    rl_hip(caller);
+    return atomic_load_explicit(&rl_hip_saved, memory_order_acquire);
+}
+
+static inline const struct rl_hip_table *rl_hip_hooked_anew(const void *caller)
+{
+    rl_hip_anew(caller);
+    return atomic_load_explicit(&rl_hip_saved, memory_order_acquire);
 }
 
 static inline const struct rl_hsa_table *rl_hsa(const void *caller)

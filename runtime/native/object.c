@@ -19,7 +19,7 @@ static const void *pointer(uintptr_t base, ElfW(Addr) value)
 
 static bool read_dynamic(struct rl_object *object, const ElfW(Dyn) * dynamic)
 {
-    size_t sizes[2] = { 0 };
+    size_t sizes[2] = { 0 }, soname = 0;
 
     for (; dynamic->d_tag != DT_NULL; dynamic++) {
         const void *target = pointer(object->base, dynamic->d_un.d_ptr);
@@ -33,12 +33,14 @@ static bool read_dynamic(struct rl_object *object, const ElfW(Dyn) * dynamic)
         case DT_HASH: object->sysv_hash = target; break;
         case DT_RELA: object->relocations[0] = target; break;
         case DT_JMPREL: object->relocations[1] = target; break;
+        case DT_SONAME: soname = dynamic->d_un.d_val; break;
         case DT_RELASZ: sizes[0] = dynamic->d_un.d_val; break;
         case DT_PLTRELSZ: sizes[1] = dynamic->d_un.d_val; break;
         }
     }
     for (int i = 0; i < 2; i++)
         object->relocation_counts[i] = object->relocations[i] ? sizes[i] / sizeof(ElfW(Rela)) : 0;
+    object->soname = soname && object->strings ? object->strings + soname : "";
     return object->symbols && object->strings && (object->gnu_hash || object->sysv_hash);
 }
 
@@ -47,7 +49,10 @@ static bool read_object(const struct dl_phdr_info *info, struct rl_object *objec
     const ElfW(Dyn) *dynamic = NULL;
     uintptr_t low = UINTPTR_MAX, high = 0;
 
-    *object = (struct rl_object){ .path = info->dlpi_name, .base = info->dlpi_addr };
+    *object = (struct rl_object){ .path = info->dlpi_name,
+                                  .base = info->dlpi_addr,
+                                  .segments = info->dlpi_phdr,
+                                  .segment_count = info->dlpi_phnum };
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + segment->p_vaddr;
@@ -237,12 +242,57 @@ static size_t find_by_sysv_hash(const struct rl_object *object, const char *name
     return 0;
 }
 
+static size_t find(const struct rl_object *object, const char *name, const char *node)
+{
+    return object->gnu_hash ? find_by_gnu_hash(object, name, node) : find_by_sysv_hash(object, name, node);
+}
+
 void *rl_object_function(const struct rl_object *object, const char *name, const char *node)
 {
-    size_t n = object->gnu_hash ? find_by_gnu_hash(object, name, node)
-                                : find_by_sysv_hash(object, name, node);
+    size_t n = find(object, name, node);
 
     return n ? (void *)(object->base + object->symbols[n].st_value) : NULL;
+}
+
+struct rl_bytes rl_object_bytes(const struct rl_object *object, const char *name, const char *node)
+{
+    size_t n = find(object, name, node), size;
+    uintptr_t start;
+
+    if (!n)
+        return (struct rl_bytes){ NULL, 0 };
+    start = object->base + object->symbols[n].st_value;
+    size = object->symbols[n].st_size;
+    if (start - object->text >= object->text_size)
+        size = 0;
+    else if (size > object->text + object->text_size - start)
+        size = object->text + object->text_size - start;
+    return (struct rl_bytes){ (const unsigned char *)start, size };
+}
+
+bool rl_object_can_write(const struct rl_object *object, const void *address, size_t size)
+{
+    for (size_t i = 0; i < object->segment_count; i++) {
+        const ElfW(Phdr) *segment = &object->segments[i];
+        uintptr_t offset = (uintptr_t)address - (object->base + segment->p_vaddr);
+
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_W && offset < segment->p_memsz &&
+            size <= segment->p_memsz - offset)
+            return true;
+    }
+    return false;
+}
+
+/* Undefined symbols stand in front of those that the hash table covers. */
+bool rl_object_needs(const struct rl_object *object, const char *name)
+{
+    size_t end = object->gnu_hash ? object->gnu_hash[1] : object->sysv_hash[1];
+
+    for (size_t n = 1; n < end; n++)
+        if (object->symbols[n].st_shndx == SHN_UNDEF &&
+            !strcmp(object->strings + object->symbols[n].st_name, name))
+            return true;
+    return false;
 }
 
 size_t rl_object_symbol_count(const struct rl_object *object)
@@ -268,11 +318,16 @@ const char *rl_object_function_name(const struct rl_object *object, size_t n)
     return is_function(object, n) ? object->strings + object->symbols[n].st_name : NULL;
 }
 
-bool rl_object_is(const struct rl_object *object, const char *stem)
+static bool begins(const char *name, const char *stem)
 {
-    const char *slash = strrchr(object->path, '/');
-    const char *name = slash ? slash + 1 : object->path;
     size_t length = strlen(stem);
 
     return !strncmp(name, stem, length) && (name[length] == '.' || name[length] == '-');
+}
+
+bool rl_object_is(const struct rl_object *object, const char *stem)
+{
+    const char *slash = strrchr(object->path, '/');
+
+    return begins(slash ? slash + 1 : object->path, stem) || begins(object->soname, stem);
 }

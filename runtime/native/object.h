@@ -15,12 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The code of a function; size 0: there is none. */
+struct rl_bytes {
+    const unsigned char *start;
+    size_t size;
+};
+
 struct rl_object {
-    const char *path; /* as the loader spells it; "" for the program itself */
+    const char *path;   /* as the loader spells it; "" for the program itself */
+    const char *soname; /* "": none */
     /* in the order of loading: the program is 0, then preloaded objects, then what they need */
     size_t position;
     uintptr_t base;
     uintptr_t text, text_size; /* address range of the executable segments */
+    const ElfW(Phdr) * segments;
+    size_t segment_count;
     const ElfW(Sym) * symbols;
     const char *strings;
     const ElfW(Versym) * versions; /* NULL: the object has no symbol versions */
@@ -45,12 +54,21 @@ size_t rl_objects_at_start(void);
  */
 void *rl_object_function(const struct rl_object *object, const char *name, const char *node);
 
+/* The same function's bytes, as far as they lie in the object's executable segments. */
+struct rl_bytes rl_object_bytes(const struct rl_object *object, const char *name, const char *node);
+
+/* Whether the object has `size` bytes of data there that can be written to. */
+bool rl_object_can_write(const struct rl_object *object, const void *address, size_t size);
+
+/* Whether the object refers to a function of this name in another one. */
+bool rl_object_needs(const struct rl_object *object, const char *name);
+
 /* The name of the n-th function that the object defines and exports, NULL for other symbols; ends at the
  * count. */
 size_t rl_object_symbol_count(const struct rl_object *object);
 const char *rl_object_function_name(const struct rl_object *object, size_t n);
 
-/* Whether the file name is `stem` followed by `.`, or by `-` as in the libraries inside wheels. */
+/* Whether the file name, or the soname, is `stem` followed by `.`, or by `-` as in the libraries inside wheels. */
 bool rl_object_is(const struct rl_object *object, const char *stem);
 
 static inline bool rl_object_has(const struct rl_object *object, const void *address)

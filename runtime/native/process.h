@@ -22,6 +22,12 @@ static inline bool rl_active(void)
     return atomic_load_explicit(&rl_process, memory_order_relaxed) == RL_PROCESS_WORKING;
 }
 
+/* Nothing speaks against working so far. */
+static inline bool rl_process_may_work(void)
+{
+    return atomic_load_explicit(&rl_process, memory_order_relaxed) != RL_PROCESS_FORWARDING;
+}
+
 /* HIP was found and nothing speaks against working with it. */
 void rl_process_work(void);
 

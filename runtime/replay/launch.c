@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "native/native.h"
+#include "native/tools.h"
 #include "records/records.h"
 #include "replay/gate.h"
 #include "replay/inject.h"
@@ -37,6 +38,7 @@ struct launches {
     unsigned replays;        /* of all plans since the last observed launch */
     unsigned wasted;         /* observed launches, one after the other, whose plan was never replayed */
     bool changed;            /* since the last launch */
+    bool watched;            /* a tool is at work, which makes launches HIP's until it ends */
 };
 
 /* The record of an exec as it is here. */
@@ -74,6 +76,15 @@ static hipError_t by_hip(const struct launch *launch)
     if (status != hipSuccess)
         rl_devices_note_error(status);
     return status;
+}
+
+static void set_watched(struct rl_exec *exec, const char *tool)
+{
+    if (launches_of(exec)->watched == (tool != NULL))
+        return;
+    launches_of(exec)->watched = tool;
+    rl_report_exec_reason(report_of(exec), tool ? RL_REASON_TOOL : RL_REASON_NONE, "%s", tool ? tool : "");
+    rl_report_gate(tool ? tool : "");
 }
 
 static _Atomic unsigned code_generation;
@@ -209,6 +220,7 @@ static bool observable(const struct launch *launch)
     struct rl_exec *exec = launch->exec;
     const char *detail = "";
     enum rl_reason reason;
+    bool passing;
 
     if (launches_of(exec)->changed && launches_of(exec)->wasted >= MOST_WASTED) {
         launches_of(exec)->changed = false; /* an exec that changes before each launch is not worth it */
@@ -218,7 +230,10 @@ static bool observable(const struct launch *launch)
     if (!launch->hsa || launches_of(exec)->reason != RL_REASON_NONE || atomic_load(&rl_captures_open) ||
         atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE || !exec->topology)
         return false;
-    reason = rl_gate(launch->hip, &detail);
+    reason = rl_gate(launch->hip, &detail, &passing);
+    set_watched(exec, passing ? detail : NULL);
+    if (passing)
+        return false;
     if (reason == RL_REASON_NONE && exec->topology->node_count < rl_options()->min_nodes)
         reason = RL_REASON_TOO_SMALL;
     if (reason != RL_REASON_NONE)
@@ -249,9 +264,13 @@ static bool replay(const struct launch *launch)
     struct rl_stream_state *state = rl_stream_state_find(launch->hip, launch->stream, launch->per_thread);
     hipStream_t stream =
         launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
+    const char *tool = rl_tool();
     enum rl_injection result;
     uint32_t turn;
 
+    set_watched(launch->exec, tool);
+    if (tool)
+        return false;
     if (atomic_load_explicit(&plan->device->failed, memory_order_relaxed)) {
         stay_native(launch->exec, RL_REASON_DEVICE_FAILED, "");
         return false;

@@ -13,7 +13,8 @@
     X(NOT_CLR, "the libamdhip64 of this process is not AMD's clr")                                           \
     X(TWO_HIPS, "two different copies of libamdhip64 are loaded")                                            \
     X(NOT_BOUND, "a function that changes graphs is not bound to this library")                              \
-    X(UNKNOWN_FUNCTION, "libamdhip64 has a graph function that this version does not know")                  \
+    X(UNKNOWN_FUNCTION, "libamdhip64 has a function that this version does not know")                        \
+    X(WRAPPED, "another library wraps HIP's functions, and would not see replays")                           \
     /* of a graph or an exec */                                                                              \
     X(OUT_OF_MEMORY, "there was no memory for a record of it")                                               \
     X(UNSEEN, "it was made where this library does not see it")                                              \
@@ -44,7 +45,7 @@
     X(DEVICE_FAILED, "the GPU has reported an error")                                                        \
     X(DEVICE_UNUSABLE, "the GPU or its memory cannot be used in the way replays need")                       \
     X(ENVIRONMENT, "a setting of HIP or ROCr in the environment asks for launches by HIP")                   \
-    X(TOOL, "a profiler, tracer or debugger is loaded")                                                      \
+    X(TOOL, "a profiler, tracer or debugger is at work")                                                     \
     X(HIP_UNKNOWN, "this HIP lacks a function that replays need")
 
 #define RL_REASON_MEMBER(name, sentence) RL_REASON_##name,

@@ -59,13 +59,14 @@ __attribute__((format(printf, 2, 3))) static void text_set(struct rl_text *text,
     va_end(arguments);
 }
 
-void rl_report_hip(const char *path, const char *version)
+void rl_report_hip(const char *path, const char *version, bool has_tables)
 {
     size_t length = strlen(path), kept = RL_TEXT_SIZE - sizeof("...");
     bool cut = length >= RL_TEXT_SIZE;
 
     text_set(&rl_the_report.hip_path, "%s%s", cut ? "..." : "", cut ? path + length - kept : path);
     text_set(&rl_the_report.hip_version, "%s", version);
+    atomic_store_explicit(&rl_the_report.hip_has_tables, has_tables, memory_order_relaxed);
 }
 
 void rl_report_state(bool active, enum rl_reason reason, const char *detail, ...)
@@ -90,6 +91,11 @@ void rl_report_state(bool active, enum rl_reason reason, const char *detail, ...
     else
         rl_log(RL_LOG_INFO, "every call goes to HIP: %s%s%s", rl_reason_sentence(reason), text[0] ? ": " : "",
                text);
+}
+
+void rl_report_gate(const char *what)
+{
+    text_set(&rl_the_report.gate, "%s", what);
 }
 
 void rl_count(enum rl_counter counter)
@@ -147,6 +153,7 @@ static void in_child(void)
     text_clear(&rl_the_report.detail);
     text_clear(&rl_the_report.hip_path);
     text_clear(&rl_the_report.hip_version);
+    text_clear(&rl_the_report.gate);
     for (unsigned i = 0; i < RL_COUNTER_COUNT; i++)
         atomic_store(&rl_the_report.counters[i], 0);
     for (unsigned i = 0; i < RL_REASON_COUNT; i++)

@@ -61,8 +61,11 @@ struct rl_report_exec {
 __attribute__((format(printf, 3, 4))) void rl_report_state(bool active, enum rl_reason reason,
                                                            const char *detail, ...);
 
-/* The libamdhip64 that was found; of a long path the end is kept. */
-void rl_report_hip(const char *path, const char *version);
+/* The libamdhip64 that was found, and whether calls reach us by its dispatch tables; of a long path the end is kept. */
+void rl_report_hip(const char *path, const char *version, bool has_tables);
+
+/* What makes every launch HIP's at present, although the library works here; "": nothing. */
+void rl_report_gate(const char *what);
 
 void rl_count(enum rl_counter counter);
 uint64_t rl_counted(enum rl_counter counter);
@@ -94,7 +97,8 @@ enum rl_process_state { RL_PROCESS_UNUSED, RL_PROCESS_ACTIVE, RL_PROCESS_PASSIVE
 
 struct rl_report {
     _Atomic uint32_t state, reason; /* enum rl_process_state, enum rl_reason */
-    struct rl_text detail, hip_path, hip_version;
+    _Atomic bool hip_has_tables;
+    struct rl_text detail, hip_path, hip_version, gate;
     _Atomic uint64_t counters[RL_COUNTER_COUNT];
     _Atomic uint64_t reasons[RL_REASON_COUNT]; /* how often an exec became native for it */
     _Atomic uint64_t exec_count;

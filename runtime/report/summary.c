@@ -137,9 +137,23 @@ static void put_json_exec(struct rl_report_exec *exec)
         load(&exec->nodes), load(&exec->launches_native), load(&exec->launches_replayed));
 }
 
-static void put_json(enum rl_process_state state)
+/* The state in a word, or "native: " and what makes every launch HIP's. */
+static void describe(enum rl_process_state state, char text[RL_TEXT_SIZE + 16])
 {
     static const char *const states[] = { "unused", "active", "passive" };
+    struct rl_report *report = &rl_the_report;
+    char gate[RL_TEXT_SIZE] = "";
+
+    if (state == RL_PROCESS_ACTIVE)
+        rl_text_read(&report->gate, gate);
+    else if (state == RL_PROCESS_PASSIVE && atomic_load(&report->reason) == RL_REASON_TOOL)
+        rl_text_read(&report->detail, gate);
+    snprintf(text, RL_TEXT_SIZE + 16, "%s%s", gate[0] ? "native: " : states[state], gate);
+}
+
+static void put_json(enum rl_process_state state)
+{
+    char description[RL_TEXT_SIZE + 16];
     const struct rl_options *options = rl_options();
     struct rl_report *report = &rl_the_report;
     char path[RL_TEXT_SIZE], version[RL_TEXT_SIZE];
@@ -155,11 +169,14 @@ static void put_json(enum rl_process_state state)
         put_json_string(path);
         put(", \"version\": ");
         put_json_string(version);
-        put("}");
+        put(", \"dispatch_table\": %s}", atomic_load(&report->hip_has_tables) ? "true" : "false");
     } else {
         put("null");
     }
-    put(",\n  \"state\": \"%s\",\n  \"reason\": ", states[state]);
+    describe(state, description);
+    put(",\n  \"state\": ");
+    put_json_string(description);
+    put(",\n  \"reason\": ");
     put_json_reason((enum rl_reason)atomic_load(&report->reason), &report->detail);
     put(",\n  \"counters\": {");
     for (unsigned i = 0; i < RL_COUNTER_COUNT; i++)
@@ -207,6 +224,7 @@ static void put_text_exec(struct rl_report_exec *exec)
 
 static void put_text(enum rl_process_state state)
 {
+    char description[RL_TEXT_SIZE + 16];
     const struct rl_options *options = rl_options();
     struct rl_report *report = &rl_the_report;
     char path[RL_TEXT_SIZE], version[RL_TEXT_SIZE];
@@ -220,8 +238,10 @@ static void put_text(enum rl_process_state state)
     }
     rl_text_read(&report->hip_path, path);
     rl_text_read(&report->hip_version, version);
-    put("\nredline: HIP %s, %s", version[0] ? version : "of unknown version", path[0] ? path : "not found");
-    put("\nredline: %s", state == RL_PROCESS_ACTIVE ? "active" : "every call went to HIP");
+    put("\nredline: HIP %s, %s%s", version[0] ? version : "of unknown version", path[0] ? path : "not found",
+        atomic_load(&report->hip_has_tables) ? ", by its dispatch table" : "");
+    describe(state, description);
+    put("\nredline: %s", state == RL_PROCESS_PASSIVE ? "every call went to HIP" : description);
     put_text_reason(": ", (enum rl_reason)atomic_load(&report->reason), &report->detail);
     for (unsigned i = 0; i < RL_COUNTER_COUNT; i++) {
         char words[40];

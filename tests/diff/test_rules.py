@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from redline_codegen.diff.canonical import canonical
 from redline_codegen.diff.finding import RULES, Finding, Severity
 from redline_codegen.diff.suggest import effects_of
-from redline_codegen.model import Api, Enum, Field, Function, Library, Parameter, Part, Record, Symbol
+from redline_codegen.model import Api, DispatchTable, Enum, Field, Function, Library, Parameter, Part, Record, Symbol
 from redline_codegen.policy import suggest_class
 
 from diff.conftest import compared, edited, found, policy, snapshot, without_entries
@@ -95,11 +95,20 @@ def with_member(record: str, member: Field, size: int) -> Change:
     return lambda api: edited(api, change)
 
 
+def with_table(name: str, functions: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Change:
+    def change(part: Part) -> dict[str, Any]:
+        before = part.tables.get(name, DispatchTable(0, 0, ()))
+        return {"tables": {**part.tables, name: replace(before, functions=functions(before.functions))}}
+
+    return lambda api: edited(api, change)
+
+
 def resigned(name: str, *parameters: Parameter) -> Change:
     return with_functions(function(name, *parameters))
 
 
 MEMSET = "hipMemsetParams"
+TABLE = "HipDispatchTable"
 KERNEL_NODE = "hipGraphAddKernelNode"
 
 CASES: list[tuple[str, str, Severity, Change]] = [
@@ -328,6 +337,11 @@ CASES: list[tuple[str, str, Severity, Change]] = [
         with_library(nodes=lambda lib: {**lib.nodes, "hip_7.2": ()}),
     ),
     ("soname-changed", "libamdhip64.so.7", Severity.NOTE, with_library(soname="libamdhip64.so.8")),
+    ("table-added", "HipPaintTable", Severity.NOTE, with_table("HipPaintTable", lambda _: ("hipPaint",))),
+    ("table-removed", TABLE, Severity.LOST_ACCELERATION, without("tables", TABLE)),
+    ("table-grown", TABLE, Severity.NOTE, with_table(TABLE, lambda its: (*its, "hipPaint"))),
+    ("table-rearranged", TABLE, Severity.UNSAFE, with_table(TABLE, lambda its: ("hipPaint", *its))),
+    ("table-rearranged", TABLE, Severity.UNSAFE, with_table(TABLE, lambda its: its[:-1])),
 ]
 
 

@@ -101,7 +101,7 @@ static void run(char **a)
     else if (!strcmp(a[0], "state"))
         rl_report_state(atoi(a[1]), (enum rl_reason)atoi(a[2]), a[3] ? "%s" : NULL, a[3]);
     else if (!strcmp(a[0], "hip"))
-        rl_report_hip(a[1], a[2]);
+        rl_report_hip(a[1], a[2], true);
     else if (!strcmp(a[0], "exec"))
         add_execs(a);
     else if (!strcmp(a[0], "again"))

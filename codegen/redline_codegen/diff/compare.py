@@ -17,6 +17,7 @@ from .layout import compare_layouts
 from .pair import Pair
 from .scope import Scope
 from .sides import Side
+from .tables import compare_tables
 from .types import compare_types
 
 _PARTS = {"hip": "HIP", "hsa": "HSA"}
@@ -60,6 +61,7 @@ def compare(old: Side, new: Side, policy: Policy, root: Path, everything: bool =
             }
             findings += compare_layouts(pair, other)
             findings += types
+            findings += compare_tables(pair)
         findings += compare_exports(pair)
     findings.sort(key=lambda f: (-f.severity, list(_PARTS).index(f.part)))
     return Comparison(old, new, everything, tuple(findings), tuple(gaps), tuple(checked))

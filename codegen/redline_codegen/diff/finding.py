@@ -59,6 +59,10 @@ RULES = {
     "node-removed": "The library no longer has a version node.",
     "node-forked": "Two version nodes inherit the same one.",
     "node-reparented": "A version node inherits other nodes.",
+    "table-added": "HIP's functions go through a dispatch table that they did not have before.",
+    "table-removed": "HIP no longer has a dispatch table.",
+    "table-grown": "Functions were appended to a dispatch table of HIP.",
+    "table-rearranged": "A dispatch table of HIP differs in more than functions appended to it.",
     "soname-changed": "The library has another soname.",
 }
 
