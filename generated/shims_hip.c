@@ -1026,6 +1026,26 @@ RL_EXPORT hipError_t hipStreamDestroy(hipStream_t stream)
     return rl_stream_destroy(rl->hipStreamDestroy, rl_caller, stream);
 }
 
+/* passthrough, hip_7.1 */
+RL_EXPORT hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoadFatBinary)
+        return hipErrorNotSupported;
+    return rl_module_load_fat_binary(rl->hipModuleLoadFatBinary, rl_caller, module, fatbin);
+}
+
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoad)
+        return hipErrorNotSupported;
+    return rl_module_load(rl->hipModuleLoad, rl_caller, module, fname);
+}
+
 /* passthrough, hip_4.2 */
 RL_EXPORT hipError_t hipModuleUnload(hipModule_t module)
 {
@@ -1036,6 +1056,42 @@ RL_EXPORT hipError_t hipModuleUnload(hipModule_t module)
     return rl_module_unload(rl->hipModuleUnload, rl_caller, module);
 }
 
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleGetFunction)
+        return hipErrorNotSupported;
+    return rl_module_get_function(rl->hipModuleGetFunction, rl_caller, function, module, kname);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption *jitOptions,
+        void **jitOptionsValues, unsigned int numJitOptions, hipLibraryOption *libraryOptions,
+        void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryLoadData)
+        return hipErrorNotSupported;
+    return rl_library_load_data(rl->hipLibraryLoadData, rl_caller, library, code, jitOptions,
+            jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName,
+        hipJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
+        hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryLoadFromFile)
+        return hipErrorNotSupported;
+    return rl_library_load_from_file(rl->hipLibraryLoadFromFile, rl_caller, library, fileName, jitOptions,
+            jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+}
+
 /* passthrough, hip_7.2 */
 RL_EXPORT hipError_t hipLibraryUnload(hipLibrary_t library)
 {
@@ -1044,6 +1100,60 @@ RL_EXPORT hipError_t hipLibraryUnload(hipLibrary_t library)
     if (!rl->hipLibraryUnload)
         return hipErrorNotSupported;
     return rl_library_unload(rl->hipLibraryUnload, rl_caller, library);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char *name)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryGetKernel)
+        return hipErrorNotSupported;
+    return rl_library_get_kernel(rl->hipLibraryGetKernel, rl_caller, pKernel, library, name);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryGetKernelCount)
+        return hipErrorNotSupported;
+    return rl_library_get_kernel_count(rl->hipLibraryGetKernelCount, rl_caller, count, library);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryEnumerateKernels(hipKernel_t *kernels, unsigned int numKernels,
+        hipLibrary_t library)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryEnumerateKernels)
+        return hipErrorNotSupported;
+    return rl_library_enumerate_kernels(rl->hipLibraryEnumerateKernels, rl_caller, kernels, numKernels,
+            library);
+}
+
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoadData)
+        return hipErrorNotSupported;
+    return rl_module_load_data(rl->hipModuleLoadData, rl_caller, module, image);
+}
+
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
+        hipJitOption *options, void **optionValues)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoadDataEx)
+        return hipErrorNotSupported;
+    return rl_module_load_data_ex(rl->hipModuleLoadDataEx, rl_caller, module, image, numOptions, options,
+            optionValues);
 }
 
 /* passthrough, hip_4.2 */
@@ -1218,10 +1328,30 @@ extern __typeof__(hipDeviceReset) rl_shim_hipDeviceReset
     __attribute__((alias("hipDeviceReset"), visibility("hidden")));
 extern __typeof__(hipStreamDestroy) rl_shim_hipStreamDestroy
     __attribute__((alias("hipStreamDestroy"), visibility("hidden")));
+extern __typeof__(hipModuleLoadFatBinary) rl_shim_hipModuleLoadFatBinary
+    __attribute__((alias("hipModuleLoadFatBinary"), visibility("hidden")));
+extern __typeof__(hipModuleLoad) rl_shim_hipModuleLoad
+    __attribute__((alias("hipModuleLoad"), visibility("hidden")));
 extern __typeof__(hipModuleUnload) rl_shim_hipModuleUnload
     __attribute__((alias("hipModuleUnload"), visibility("hidden")));
+extern __typeof__(hipModuleGetFunction) rl_shim_hipModuleGetFunction
+    __attribute__((alias("hipModuleGetFunction"), visibility("hidden")));
+extern __typeof__(hipLibraryLoadData) rl_shim_hipLibraryLoadData
+    __attribute__((alias("hipLibraryLoadData"), visibility("hidden")));
+extern __typeof__(hipLibraryLoadFromFile) rl_shim_hipLibraryLoadFromFile
+    __attribute__((alias("hipLibraryLoadFromFile"), visibility("hidden")));
 extern __typeof__(hipLibraryUnload) rl_shim_hipLibraryUnload
     __attribute__((alias("hipLibraryUnload"), visibility("hidden")));
+extern __typeof__(hipLibraryGetKernel) rl_shim_hipLibraryGetKernel
+    __attribute__((alias("hipLibraryGetKernel"), visibility("hidden")));
+extern __typeof__(hipLibraryGetKernelCount) rl_shim_hipLibraryGetKernelCount
+    __attribute__((alias("hipLibraryGetKernelCount"), visibility("hidden")));
+extern __typeof__(hipLibraryEnumerateKernels) rl_shim_hipLibraryEnumerateKernels
+    __attribute__((alias("hipLibraryEnumerateKernels"), visibility("hidden")));
+extern __typeof__(hipModuleLoadData) rl_shim_hipModuleLoadData
+    __attribute__((alias("hipModuleLoadData"), visibility("hidden")));
+extern __typeof__(hipModuleLoadDataEx) rl_shim_hipModuleLoadDataEx
+    __attribute__((alias("hipModuleLoadDataEx"), visibility("hidden")));
 extern __typeof__(__hipUnregisterFatBinary) rl_shim___hipUnregisterFatBinary
     __attribute__((alias("__hipUnregisterFatBinary"), visibility("hidden")));
 
@@ -1307,7 +1437,17 @@ const struct rl_hip_table rl_hip_shims = {
     .hipGetDriverEntryPoint_spt = rl_shim_hipGetDriverEntryPoint_spt,
     .hipDeviceReset = rl_shim_hipDeviceReset,
     .hipStreamDestroy = rl_shim_hipStreamDestroy,
+    .hipModuleLoadFatBinary = rl_shim_hipModuleLoadFatBinary,
+    .hipModuleLoad = rl_shim_hipModuleLoad,
     .hipModuleUnload = rl_shim_hipModuleUnload,
+    .hipModuleGetFunction = rl_shim_hipModuleGetFunction,
+    .hipLibraryLoadData = rl_shim_hipLibraryLoadData,
+    .hipLibraryLoadFromFile = rl_shim_hipLibraryLoadFromFile,
     .hipLibraryUnload = rl_shim_hipLibraryUnload,
+    .hipLibraryGetKernel = rl_shim_hipLibraryGetKernel,
+    .hipLibraryGetKernelCount = rl_shim_hipLibraryGetKernelCount,
+    .hipLibraryEnumerateKernels = rl_shim_hipLibraryEnumerateKernels,
+    .hipModuleLoadData = rl_shim_hipModuleLoadData,
+    .hipModuleLoadDataEx = rl_shim_hipModuleLoadDataEx,
     .__hipUnregisterFatBinary = rl_shim___hipUnregisterFatBinary,
 };
