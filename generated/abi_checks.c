@@ -377,6 +377,38 @@ _Static_assert((long long)hipGraphNodeTypeMemcpyFromSymbol == 12, "value of hipG
 _Static_assert((long long)hipGraphNodeTypeMemcpyToSymbol == 13, "value of hipGraphNodeTypeMemcpyToSymbol");
 _Static_assert((long long)hipGraphNodeTypeBatchMemOp == 14, "value of hipGraphNodeTypeBatchMemOp");
 _Static_assert((long long)hipGraphNodeTypeCount == 15, "value of hipGraphNodeTypeCount");
+_Static_assert((long long)hipJitOptionMaxRegisters == 0, "value of hipJitOptionMaxRegisters");
+_Static_assert((long long)hipJitOptionThreadsPerBlock == 1, "value of hipJitOptionThreadsPerBlock");
+_Static_assert((long long)hipJitOptionWallTime == 2, "value of hipJitOptionWallTime");
+_Static_assert((long long)hipJitOptionInfoLogBuffer == 3, "value of hipJitOptionInfoLogBuffer");
+_Static_assert((long long)hipJitOptionInfoLogBufferSizeBytes == 4, "value of hipJitOptionInfoLogBufferSizeBytes");
+_Static_assert((long long)hipJitOptionErrorLogBuffer == 5, "value of hipJitOptionErrorLogBuffer");
+_Static_assert((long long)hipJitOptionErrorLogBufferSizeBytes == 6, "value of hipJitOptionErrorLogBufferSizeBytes");
+_Static_assert((long long)hipJitOptionOptimizationLevel == 7, "value of hipJitOptionOptimizationLevel");
+_Static_assert((long long)hipJitOptionTargetFromContext == 8, "value of hipJitOptionTargetFromContext");
+_Static_assert((long long)hipJitOptionTarget == 9, "value of hipJitOptionTarget");
+_Static_assert((long long)hipJitOptionFallbackStrategy == 10, "value of hipJitOptionFallbackStrategy");
+_Static_assert((long long)hipJitOptionGenerateDebugInfo == 11, "value of hipJitOptionGenerateDebugInfo");
+_Static_assert((long long)hipJitOptionLogVerbose == 12, "value of hipJitOptionLogVerbose");
+_Static_assert((long long)hipJitOptionGenerateLineInfo == 13, "value of hipJitOptionGenerateLineInfo");
+_Static_assert((long long)hipJitOptionCacheMode == 14, "value of hipJitOptionCacheMode");
+_Static_assert((long long)hipJitOptionSm3xOpt == 15, "value of hipJitOptionSm3xOpt");
+_Static_assert((long long)hipJitOptionFastCompile == 16, "value of hipJitOptionFastCompile");
+_Static_assert((long long)hipJitOptionGlobalSymbolNames == 17, "value of hipJitOptionGlobalSymbolNames");
+_Static_assert((long long)hipJitOptionGlobalSymbolAddresses == 18, "value of hipJitOptionGlobalSymbolAddresses");
+_Static_assert((long long)hipJitOptionGlobalSymbolCount == 19, "value of hipJitOptionGlobalSymbolCount");
+_Static_assert((long long)hipJitOptionLto == 20, "value of hipJitOptionLto");
+_Static_assert((long long)hipJitOptionFtz == 21, "value of hipJitOptionFtz");
+_Static_assert((long long)hipJitOptionPrecDiv == 22, "value of hipJitOptionPrecDiv");
+_Static_assert((long long)hipJitOptionPrecSqrt == 23, "value of hipJitOptionPrecSqrt");
+_Static_assert((long long)hipJitOptionFma == 24, "value of hipJitOptionFma");
+_Static_assert((long long)hipJitOptionPositionIndependentCode == 25, "value of hipJitOptionPositionIndependentCode");
+_Static_assert((long long)hipJitOptionMinCTAPerSM == 26, "value of hipJitOptionMinCTAPerSM");
+_Static_assert((long long)hipJitOptionMaxThreadsPerBlock == 27, "value of hipJitOptionMaxThreadsPerBlock");
+_Static_assert((long long)hipJitOptionOverrideDirectiveValues == 28, "value of hipJitOptionOverrideDirectiveValues");
+_Static_assert((long long)hipJitOptionNumOptions == 29, "value of hipJitOptionNumOptions");
+_Static_assert((long long)hipJitOptionIRtoISAOptExt == 10000, "value of hipJitOptionIRtoISAOptExt");
+_Static_assert((long long)hipJitOptionIRtoISAOptCountExt == 10001, "value of hipJitOptionIRtoISAOptCountExt");
 _Static_assert((long long)hipLaunchAttributeAccessPolicyWindow == 1, "value of hipLaunchAttributeAccessPolicyWindow");
 _Static_assert((long long)hipLaunchAttributeCooperative == 2, "value of hipLaunchAttributeCooperative");
 _Static_assert((long long)hipLaunchAttributeSynchronizationPolicy == 3, "value of hipLaunchAttributeSynchronizationPolicy");
@@ -386,6 +418,8 @@ _Static_assert((long long)hipLaunchAttributeMemSyncDomain == 10, "value of hipLa
 _Static_assert((long long)hipLaunchAttributeMax == 11, "value of hipLaunchAttributeMax");
 _Static_assert((long long)hipLaunchMemSyncDomainDefault == 0, "value of hipLaunchMemSyncDomainDefault");
 _Static_assert((long long)hipLaunchMemSyncDomainRemote == 1, "value of hipLaunchMemSyncDomainRemote");
+_Static_assert((long long)hipLibraryHostUniversalFunctionAndDataTable == 0, "value of hipLibraryHostUniversalFunctionAndDataTable");
+_Static_assert((long long)hipLibraryBinaryIsPreserved == 1, "value of hipLibraryBinaryIsPreserved");
 _Static_assert((long long)hipMemAccessFlagsProtNone == 0, "value of hipMemAccessFlagsProtNone");
 _Static_assert((long long)hipMemAccessFlagsProtRead == 1, "value of hipMemAccessFlagsProtRead");
 _Static_assert((long long)hipMemAccessFlagsProtReadWrite == 3, "value of hipMemAccessFlagsProtReadWrite");
@@ -974,11 +1008,43 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hipDeviceReset), __typeof
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipStreamDestroy),
         __typeof__(hipError_t(hipStream_t))),
                "signature of hipStreamDestroy");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleLoadFatBinary),
+        __typeof__(hipError_t(hipModule_t *, const void *))),
+               "signature of hipModuleLoadFatBinary");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleLoad), __typeof__(hipError_t(hipModule_t *,
+        const char *))),
+               "signature of hipModuleLoad");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleUnload), __typeof__(hipError_t(hipModule_t))),
                "signature of hipModuleUnload");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleGetFunction),
+        __typeof__(hipError_t(hipFunction_t *, hipModule_t, const char *))),
+               "signature of hipModuleGetFunction");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryLoadData),
+        __typeof__(hipError_t(hipLibrary_t *, const void *, hipJitOption *, void **, unsigned int,
+        hipLibraryOption *, void **, unsigned int))),
+               "signature of hipLibraryLoadData");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryLoadFromFile),
+        __typeof__(hipError_t(hipLibrary_t *, const char *, hipJitOption *, void **, unsigned int,
+        hipLibraryOption *, void **, unsigned int))),
+               "signature of hipLibraryLoadFromFile");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryUnload),
         __typeof__(hipError_t(hipLibrary_t))),
                "signature of hipLibraryUnload");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryGetKernel),
+        __typeof__(hipError_t(hipKernel_t *, hipLibrary_t, const char *))),
+               "signature of hipLibraryGetKernel");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryGetKernelCount),
+        __typeof__(hipError_t(unsigned int *, hipLibrary_t))),
+               "signature of hipLibraryGetKernelCount");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipLibraryEnumerateKernels),
+        __typeof__(hipError_t(hipKernel_t *, unsigned int, hipLibrary_t))),
+               "signature of hipLibraryEnumerateKernels");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleLoadData),
+        __typeof__(hipError_t(hipModule_t *, const void *))),
+               "signature of hipModuleLoadData");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleLoadDataEx),
+        __typeof__(hipError_t(hipModule_t *, const void *, unsigned int, hipJitOption *, void **))),
+               "signature of hipModuleLoadDataEx");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipEventCreateWithFlags),
         __typeof__(hipError_t(hipEvent_t *, unsigned int))),
                "signature of hipEventCreateWithFlags");
@@ -1038,6 +1104,12 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_amd_memory_async_copy
         const hsa_dim3_t *, const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t,
         const hsa_signal_t *, hsa_signal_t))),
                "signature of hsa_amd_memory_async_copy_rect");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_executable_freeze),
+        __typeof__(hsa_status_t(hsa_executable_t, const char *))),
+               "signature of hsa_executable_freeze");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hsa_executable_destroy),
+        __typeof__(hsa_status_t(hsa_executable_t))),
+               "signature of hsa_executable_destroy");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hsa_agent_get_info),
         __typeof__(hsa_status_t(hsa_agent_t, hsa_agent_info_t, void *))),
                "signature of hsa_agent_get_info");

@@ -102,8 +102,31 @@ hipError_t rl_get_driver_entry_point_spt(rl_hipGetDriverEntryPoint_spt_fn *nativ
         const char *symbol, void **funcPtr, unsigned long long flags, hipDriverEntryPointQueryResult *status);
 hipError_t rl_device_reset(rl_hipDeviceReset_fn *native, const void *caller);
 hipError_t rl_stream_destroy(rl_hipStreamDestroy_fn *native, const void *caller, hipStream_t stream);
+hipError_t rl_module_load_fat_binary(rl_hipModuleLoadFatBinary_fn *native, const void *caller,
+        hipModule_t *module, const void *fatbin);
+hipError_t rl_module_load(rl_hipModuleLoad_fn *native, const void *caller, hipModule_t *module,
+        const char *fname);
 hipError_t rl_module_unload(rl_hipModuleUnload_fn *native, const void *caller, hipModule_t module);
+hipError_t rl_module_get_function(rl_hipModuleGetFunction_fn *native, const void *caller,
+        hipFunction_t *function, hipModule_t module, const char *kname);
+hipError_t rl_library_load_data(rl_hipLibraryLoadData_fn *native, const void *caller, hipLibrary_t *library,
+        const void *code, hipJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
+        hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions);
+hipError_t rl_library_load_from_file(rl_hipLibraryLoadFromFile_fn *native, const void *caller,
+        hipLibrary_t *library, const char *fileName, hipJitOption *jitOptions, void **jitOptionsValues,
+        unsigned int numJitOptions, hipLibraryOption *libraryOptions, void **libraryOptionValues,
+        unsigned int numLibraryOptions);
 hipError_t rl_library_unload(rl_hipLibraryUnload_fn *native, const void *caller, hipLibrary_t library);
+hipError_t rl_library_get_kernel(rl_hipLibraryGetKernel_fn *native, const void *caller, hipKernel_t *pKernel,
+        hipLibrary_t library, const char *name);
+hipError_t rl_library_get_kernel_count(rl_hipLibraryGetKernelCount_fn *native, const void *caller,
+        unsigned int *count, hipLibrary_t library);
+hipError_t rl_library_enumerate_kernels(rl_hipLibraryEnumerateKernels_fn *native, const void *caller,
+        hipKernel_t *kernels, unsigned int numKernels, hipLibrary_t library);
+hipError_t rl_module_load_data(rl_hipModuleLoadData_fn *native, const void *caller, hipModule_t *module,
+        const void *image);
+hipError_t rl_module_load_data_ex(rl_hipModuleLoadDataEx_fn *native, const void *caller, hipModule_t *module,
+        const void *image, unsigned int numOptions, hipJitOption *options, void **optionValues);
 void rl_unregister_fat_binary(rl___hipUnregisterFatBinary_fn *native, const void *caller, void **modules);
 hsa_status_t rl_hsa_init(rl_hsa_init_fn *native, const void *caller);
 void rl_hsa_signal_store_screlease(rl_hsa_signal_store_screlease_fn *native, const void *caller,
@@ -128,5 +151,9 @@ hsa_status_t rl_hsa_amd_memory_async_copy_rect(rl_hsa_amd_memory_async_copy_rect
         const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset, const hsa_dim3_t *range,
         hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
         const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
+hsa_status_t rl_hsa_executable_freeze(rl_hsa_executable_freeze_fn *native, const void *caller,
+        hsa_executable_t executable, const char *options);
+hsa_status_t rl_hsa_executable_destroy(rl_hsa_executable_destroy_fn *native, const void *caller,
+        hsa_executable_t executable);
 
 #endif

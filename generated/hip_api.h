@@ -140,6 +140,7 @@ struct hipUserObject;
 struct ihipCtx_t;
 struct ihipEvent_t;
 struct ihipGraph;
+struct ihipKernel_t;
 struct ihipLibrary_t;
 struct ihipModuleSymbol_t;
 struct ihipModule_t;
@@ -291,6 +292,41 @@ enum hipGraphNodeType {
     hipGraphNodeTypeCount = 15,
 };
 
+enum hipJitOption {
+    hipJitOptionMaxRegisters = 0,
+    hipJitOptionThreadsPerBlock = 1,
+    hipJitOptionWallTime = 2,
+    hipJitOptionInfoLogBuffer = 3,
+    hipJitOptionInfoLogBufferSizeBytes = 4,
+    hipJitOptionErrorLogBuffer = 5,
+    hipJitOptionErrorLogBufferSizeBytes = 6,
+    hipJitOptionOptimizationLevel = 7,
+    hipJitOptionTargetFromContext = 8,
+    hipJitOptionTarget = 9,
+    hipJitOptionFallbackStrategy = 10,
+    hipJitOptionGenerateDebugInfo = 11,
+    hipJitOptionLogVerbose = 12,
+    hipJitOptionGenerateLineInfo = 13,
+    hipJitOptionCacheMode = 14,
+    hipJitOptionSm3xOpt = 15,
+    hipJitOptionFastCompile = 16,
+    hipJitOptionGlobalSymbolNames = 17,
+    hipJitOptionGlobalSymbolAddresses = 18,
+    hipJitOptionGlobalSymbolCount = 19,
+    hipJitOptionLto = 20,
+    hipJitOptionFtz = 21,
+    hipJitOptionPrecDiv = 22,
+    hipJitOptionPrecSqrt = 23,
+    hipJitOptionFma = 24,
+    hipJitOptionPositionIndependentCode = 25,
+    hipJitOptionMinCTAPerSM = 26,
+    hipJitOptionMaxThreadsPerBlock = 27,
+    hipJitOptionOverrideDirectiveValues = 28,
+    hipJitOptionNumOptions = 29,
+    hipJitOptionIRtoISAOptExt = 10000,
+    hipJitOptionIRtoISAOptCountExt = 10001,
+};
+
 enum hipLaunchAttributeID {
     hipLaunchAttributeAccessPolicyWindow = 1,
     hipLaunchAttributeCooperative = 2,
@@ -304,6 +340,11 @@ enum hipLaunchAttributeID {
 enum hipLaunchMemSyncDomain {
     hipLaunchMemSyncDomainDefault = 0,
     hipLaunchMemSyncDomainRemote = 1,
+};
+
+enum hipLibraryOption_e {
+    hipLibraryHostUniversalFunctionAndDataTable = 0,
+    hipLibraryBinaryIsPreserved = 1,
 };
 
 enum hipMemAccessFlags {
@@ -677,6 +718,8 @@ struct hipGraphNodeParams {
     long long reserved2;
 };
 typedef struct hipGraphNodeParams hipGraphNodeParams;
+typedef enum hipJitOption hipJitOption;
+typedef struct ihipKernel_t *hipKernel_t;
 typedef enum hipLaunchAttributeID hipLaunchAttributeID;
 typedef enum hipSynchronizationPolicy hipSynchronizationPolicy;
 struct hipLaunchMemSyncDomainMap {
@@ -695,6 +738,7 @@ union hipLaunchAttributeValue {
     hipLaunchMemSyncDomain memSyncDomain;
 };
 typedef union hipLaunchAttributeValue hipLaunchAttributeValue;
+typedef enum hipLibraryOption_e hipLibraryOption;
 typedef struct ihipLibrary_t *hipLibrary_t;
 typedef struct ihipModule_t *hipModule_t;
 typedef enum hipStreamCaptureMode hipStreamCaptureMode;

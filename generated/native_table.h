@@ -216,8 +216,24 @@ typedef hipError_t rl_hipGetDriverEntryPoint_spt_fn(const char *symbol, void **f
         unsigned long long flags, hipDriverEntryPointQueryResult *status);
 typedef hipError_t rl_hipDeviceReset_fn(void);
 typedef hipError_t rl_hipStreamDestroy_fn(hipStream_t stream);
+typedef hipError_t rl_hipModuleLoadFatBinary_fn(hipModule_t *module, const void *fatbin);
+typedef hipError_t rl_hipModuleLoad_fn(hipModule_t *module, const char *fname);
 typedef hipError_t rl_hipModuleUnload_fn(hipModule_t module);
+typedef hipError_t rl_hipModuleGetFunction_fn(hipFunction_t *function, hipModule_t module, const char *kname);
+typedef hipError_t rl_hipLibraryLoadData_fn(hipLibrary_t *library, const void *code, hipJitOption *jitOptions,
+        void **jitOptionsValues, unsigned int numJitOptions, hipLibraryOption *libraryOptions,
+        void **libraryOptionValues, unsigned int numLibraryOptions);
+typedef hipError_t rl_hipLibraryLoadFromFile_fn(hipLibrary_t *library, const char *fileName,
+        hipJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
+        hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions);
 typedef hipError_t rl_hipLibraryUnload_fn(hipLibrary_t library);
+typedef hipError_t rl_hipLibraryGetKernel_fn(hipKernel_t *pKernel, hipLibrary_t library, const char *name);
+typedef hipError_t rl_hipLibraryGetKernelCount_fn(unsigned int *count, hipLibrary_t library);
+typedef hipError_t rl_hipLibraryEnumerateKernels_fn(hipKernel_t *kernels, unsigned int numKernels,
+        hipLibrary_t library);
+typedef hipError_t rl_hipModuleLoadData_fn(hipModule_t *module, const void *image);
+typedef hipError_t rl_hipModuleLoadDataEx_fn(hipModule_t *module, const void *image, unsigned int numOptions,
+        hipJitOption *options, void **optionValues);
 typedef void rl___hipUnregisterFatBinary_fn(void **modules);
 typedef hipError_t rl_hipEventCreateWithFlags_fn(hipEvent_t *event, unsigned int flags);
 typedef hipError_t rl_hipEventRecord_fn(hipEvent_t event, hipStream_t stream);
@@ -350,8 +366,18 @@ struct rl_hip_table {
     rl_hipGetDriverEntryPoint_spt_fn *hipGetDriverEntryPoint_spt;
     rl_hipDeviceReset_fn *hipDeviceReset;
     rl_hipStreamDestroy_fn *hipStreamDestroy;
+    rl_hipModuleLoadFatBinary_fn *hipModuleLoadFatBinary;
+    rl_hipModuleLoad_fn *hipModuleLoad;
     rl_hipModuleUnload_fn *hipModuleUnload;
+    rl_hipModuleGetFunction_fn *hipModuleGetFunction;
+    rl_hipLibraryLoadData_fn *hipLibraryLoadData;
+    rl_hipLibraryLoadFromFile_fn *hipLibraryLoadFromFile;
     rl_hipLibraryUnload_fn *hipLibraryUnload;
+    rl_hipLibraryGetKernel_fn *hipLibraryGetKernel;
+    rl_hipLibraryGetKernelCount_fn *hipLibraryGetKernelCount;
+    rl_hipLibraryEnumerateKernels_fn *hipLibraryEnumerateKernels;
+    rl_hipModuleLoadData_fn *hipModuleLoadData;
+    rl_hipModuleLoadDataEx_fn *hipModuleLoadDataEx;
     rl___hipUnregisterFatBinary_fn *__hipUnregisterFatBinary;
     rl_hipEventCreateWithFlags_fn *hipEventCreateWithFlags;
     rl_hipEventRecord_fn *hipEventRecord;
@@ -386,6 +412,8 @@ typedef hsa_status_t rl_hsa_amd_memory_async_copy_rect_fn(const hsa_pitched_ptr_
         const hsa_dim3_t *dst_offset, const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
         const hsa_dim3_t *range, hsa_agent_t copy_agent, hsa_amd_copy_direction_t dir,
         uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
+typedef hsa_status_t rl_hsa_executable_freeze_fn(hsa_executable_t executable, const char *options);
+typedef hsa_status_t rl_hsa_executable_destroy_fn(hsa_executable_t executable);
 typedef hsa_status_t rl_hsa_agent_get_info_fn(hsa_agent_t agent, hsa_agent_info_t attribute, void *value);
 typedef hsa_status_t rl_hsa_amd_agent_iterate_memory_pools_fn(hsa_agent_t agent,
         hsa_status_t (*callback)(hsa_amd_memory_pool_t, void *), void *data);
@@ -423,6 +451,8 @@ struct rl_hsa_table {
     rl_hsa_amd_memory_async_copy_fn *hsa_amd_memory_async_copy;
     rl_hsa_amd_memory_async_copy_on_engine_fn *hsa_amd_memory_async_copy_on_engine;
     rl_hsa_amd_memory_async_copy_rect_fn *hsa_amd_memory_async_copy_rect;
+    rl_hsa_executable_freeze_fn *hsa_executable_freeze;
+    rl_hsa_executable_destroy_fn *hsa_executable_destroy;
     rl_hsa_agent_get_info_fn *hsa_agent_get_info;
     rl_hsa_amd_agent_iterate_memory_pools_fn *hsa_amd_agent_iterate_memory_pools;
     rl_hsa_amd_agents_allow_access_fn *hsa_amd_agents_allow_access;

@@ -2157,6 +2157,44 @@ static hipError_t hook_hipStreamDestroy(hipStream_t stream)
     return rl_stream_destroy(rl->hipStreamDestroy, rl_caller, stream);
 }
 
+/* passthrough, hip_7.1 */
+RL_EXPORT hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoadFatBinary)
+        return hipErrorNotSupported;
+    if (rl->hipModuleLoadFatBinary != rl_hip_own(rl)->hipModuleLoadFatBinary)
+        return rl->hipModuleLoadFatBinary(module, fatbin);
+    return rl_module_load_fat_binary(rl->hipModuleLoadFatBinary, rl_caller, module, fatbin);
+}
+
+static hipError_t hook_hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_module_load_fat_binary(rl->hipModuleLoadFatBinary, rl_caller, module, fatbin);
+}
+
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoad)
+        return hipErrorNotSupported;
+    if (rl->hipModuleLoad != rl_hip_own(rl)->hipModuleLoad)
+        return rl->hipModuleLoad(module, fname);
+    return rl_module_load(rl->hipModuleLoad, rl_caller, module, fname);
+}
+
+static hipError_t hook_hipModuleLoad(hipModule_t *module, const char *fname)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_module_load(rl->hipModuleLoad, rl_caller, module, fname);
+}
+
 /* passthrough, hip_4.2 */
 RL_EXPORT hipError_t hipModuleUnload(hipModule_t module)
 {
@@ -2176,6 +2214,75 @@ static hipError_t hook_hipModuleUnload(hipModule_t module)
     return rl_module_unload(rl->hipModuleUnload, rl_caller, module);
 }
 
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleGetFunction)
+        return hipErrorNotSupported;
+    if (rl->hipModuleGetFunction != rl_hip_own(rl)->hipModuleGetFunction)
+        return rl->hipModuleGetFunction(function, module, kname);
+    return rl_module_get_function(rl->hipModuleGetFunction, rl_caller, function, module, kname);
+}
+
+static hipError_t hook_hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_module_get_function(rl->hipModuleGetFunction, rl_caller, function, module, kname);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption *jitOptions,
+        void **jitOptionsValues, unsigned int numJitOptions, hipLibraryOption *libraryOptions,
+        void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryLoadData)
+        return hipErrorNotSupported;
+    if (rl->hipLibraryLoadData != rl_hip_own(rl)->hipLibraryLoadData)
+        return rl->hipLibraryLoadData(library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+    return rl_library_load_data(rl->hipLibraryLoadData, rl_caller, library, code, jitOptions,
+            jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+}
+
+static hipError_t hook_hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption *jitOptions,
+        void **jitOptionsValues, unsigned int numJitOptions, hipLibraryOption *libraryOptions,
+        void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_library_load_data(rl->hipLibraryLoadData, rl_caller, library, code, jitOptions,
+            jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName,
+        hipJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
+        hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryLoadFromFile)
+        return hipErrorNotSupported;
+    if (rl->hipLibraryLoadFromFile != rl_hip_own(rl)->hipLibraryLoadFromFile)
+        return rl->hipLibraryLoadFromFile(library, fileName, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+    return rl_library_load_from_file(rl->hipLibraryLoadFromFile, rl_caller, library, fileName, jitOptions,
+            jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+}
+
+static hipError_t hook_hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName,
+        hipJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
+        hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_library_load_from_file(rl->hipLibraryLoadFromFile, rl_caller, library, fileName, jitOptions,
+            jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
+}
+
 /* passthrough, hip_7.2 */
 RL_EXPORT hipError_t hipLibraryUnload(hipLibrary_t library)
 {
@@ -2193,6 +2300,109 @@ static hipError_t hook_hipLibraryUnload(hipLibrary_t library)
     const void *rl_caller = __builtin_return_address(0);
     const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
     return rl_library_unload(rl->hipLibraryUnload, rl_caller, library);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char *name)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryGetKernel)
+        return hipErrorNotSupported;
+    if (rl->hipLibraryGetKernel != rl_hip_own(rl)->hipLibraryGetKernel)
+        return rl->hipLibraryGetKernel(pKernel, library, name);
+    return rl_library_get_kernel(rl->hipLibraryGetKernel, rl_caller, pKernel, library, name);
+}
+
+static hipError_t hook_hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char *name)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_library_get_kernel(rl->hipLibraryGetKernel, rl_caller, pKernel, library, name);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryGetKernelCount)
+        return hipErrorNotSupported;
+    if (rl->hipLibraryGetKernelCount != rl_hip_own(rl)->hipLibraryGetKernelCount)
+        return rl->hipLibraryGetKernelCount(count, library);
+    return rl_library_get_kernel_count(rl->hipLibraryGetKernelCount, rl_caller, count, library);
+}
+
+static hipError_t hook_hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_library_get_kernel_count(rl->hipLibraryGetKernelCount, rl_caller, count, library);
+}
+
+/* passthrough, hip_7.2 */
+RL_EXPORT hipError_t hipLibraryEnumerateKernels(hipKernel_t *kernels, unsigned int numKernels,
+        hipLibrary_t library)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipLibraryEnumerateKernels)
+        return hipErrorNotSupported;
+    if (rl->hipLibraryEnumerateKernels != rl_hip_own(rl)->hipLibraryEnumerateKernels)
+        return rl->hipLibraryEnumerateKernels(kernels, numKernels, library);
+    return rl_library_enumerate_kernels(rl->hipLibraryEnumerateKernels, rl_caller, kernels, numKernels,
+            library);
+}
+
+static hipError_t hook_hipLibraryEnumerateKernels(hipKernel_t *kernels, unsigned int numKernels,
+        hipLibrary_t library)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_library_enumerate_kernels(rl->hipLibraryEnumerateKernels, rl_caller, kernels, numKernels,
+            library);
+}
+
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoadData)
+        return hipErrorNotSupported;
+    if (rl->hipModuleLoadData != rl_hip_own(rl)->hipModuleLoadData)
+        return rl->hipModuleLoadData(module, image);
+    return rl_module_load_data(rl->hipModuleLoadData, rl_caller, module, image);
+}
+
+static hipError_t hook_hipModuleLoadData(hipModule_t *module, const void *image)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_module_load_data(rl->hipModuleLoadData, rl_caller, module, image);
+}
+
+/* passthrough, hip_4.2 */
+RL_EXPORT hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
+        hipJitOption *options, void **optionValues)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_anew(rl_caller);
+    if (!rl->hipModuleLoadDataEx)
+        return hipErrorNotSupported;
+    if (rl->hipModuleLoadDataEx != rl_hip_own(rl)->hipModuleLoadDataEx)
+        return rl->hipModuleLoadDataEx(module, image, numOptions, options, optionValues);
+    return rl_module_load_data_ex(rl->hipModuleLoadDataEx, rl_caller, module, image, numOptions, options,
+            optionValues);
+}
+
+static hipError_t hook_hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
+        hipJitOption *options, void **optionValues)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hip_table *rl = rl_hip_hooked_anew(rl_caller);
+    return rl_module_load_data_ex(rl->hipModuleLoadDataEx, rl_caller, module, image, numOptions, options,
+            optionValues);
 }
 
 /* passthrough, hip_4.2 */
@@ -2378,10 +2588,30 @@ extern __typeof__(hipDeviceReset) rl_shim_hipDeviceReset
     __attribute__((alias("hipDeviceReset"), visibility("hidden")));
 extern __typeof__(hipStreamDestroy) rl_shim_hipStreamDestroy
     __attribute__((alias("hipStreamDestroy"), visibility("hidden")));
+extern __typeof__(hipModuleLoadFatBinary) rl_shim_hipModuleLoadFatBinary
+    __attribute__((alias("hipModuleLoadFatBinary"), visibility("hidden")));
+extern __typeof__(hipModuleLoad) rl_shim_hipModuleLoad
+    __attribute__((alias("hipModuleLoad"), visibility("hidden")));
 extern __typeof__(hipModuleUnload) rl_shim_hipModuleUnload
     __attribute__((alias("hipModuleUnload"), visibility("hidden")));
+extern __typeof__(hipModuleGetFunction) rl_shim_hipModuleGetFunction
+    __attribute__((alias("hipModuleGetFunction"), visibility("hidden")));
+extern __typeof__(hipLibraryLoadData) rl_shim_hipLibraryLoadData
+    __attribute__((alias("hipLibraryLoadData"), visibility("hidden")));
+extern __typeof__(hipLibraryLoadFromFile) rl_shim_hipLibraryLoadFromFile
+    __attribute__((alias("hipLibraryLoadFromFile"), visibility("hidden")));
 extern __typeof__(hipLibraryUnload) rl_shim_hipLibraryUnload
     __attribute__((alias("hipLibraryUnload"), visibility("hidden")));
+extern __typeof__(hipLibraryGetKernel) rl_shim_hipLibraryGetKernel
+    __attribute__((alias("hipLibraryGetKernel"), visibility("hidden")));
+extern __typeof__(hipLibraryGetKernelCount) rl_shim_hipLibraryGetKernelCount
+    __attribute__((alias("hipLibraryGetKernelCount"), visibility("hidden")));
+extern __typeof__(hipLibraryEnumerateKernels) rl_shim_hipLibraryEnumerateKernels
+    __attribute__((alias("hipLibraryEnumerateKernels"), visibility("hidden")));
+extern __typeof__(hipModuleLoadData) rl_shim_hipModuleLoadData
+    __attribute__((alias("hipModuleLoadData"), visibility("hidden")));
+extern __typeof__(hipModuleLoadDataEx) rl_shim_hipModuleLoadDataEx
+    __attribute__((alias("hipModuleLoadDataEx"), visibility("hidden")));
 extern __typeof__(__hipUnregisterFatBinary) rl_shim___hipUnregisterFatBinary
     __attribute__((alias("__hipUnregisterFatBinary"), visibility("hidden")));
 
@@ -2467,8 +2697,18 @@ const struct rl_hip_table rl_hip_shims = {
     .hipGetDriverEntryPoint_spt = rl_shim_hipGetDriverEntryPoint_spt,
     .hipDeviceReset = rl_shim_hipDeviceReset,
     .hipStreamDestroy = rl_shim_hipStreamDestroy,
+    .hipModuleLoadFatBinary = rl_shim_hipModuleLoadFatBinary,
+    .hipModuleLoad = rl_shim_hipModuleLoad,
     .hipModuleUnload = rl_shim_hipModuleUnload,
+    .hipModuleGetFunction = rl_shim_hipModuleGetFunction,
+    .hipLibraryLoadData = rl_shim_hipLibraryLoadData,
+    .hipLibraryLoadFromFile = rl_shim_hipLibraryLoadFromFile,
     .hipLibraryUnload = rl_shim_hipLibraryUnload,
+    .hipLibraryGetKernel = rl_shim_hipLibraryGetKernel,
+    .hipLibraryGetKernelCount = rl_shim_hipLibraryGetKernelCount,
+    .hipLibraryEnumerateKernels = rl_shim_hipLibraryEnumerateKernels,
+    .hipModuleLoadData = rl_shim_hipModuleLoadData,
+    .hipModuleLoadDataEx = rl_shim_hipModuleLoadDataEx,
     .__hipUnregisterFatBinary = rl_shim___hipUnregisterFatBinary,
 };
 
@@ -2554,7 +2794,17 @@ const struct rl_hip_table rl_hip_hooks = {
     .hipGetDriverEntryPoint_spt = hook_hipGetDriverEntryPoint_spt,
     .hipDeviceReset = hook_hipDeviceReset,
     .hipStreamDestroy = hook_hipStreamDestroy,
+    .hipModuleLoadFatBinary = hook_hipModuleLoadFatBinary,
+    .hipModuleLoad = hook_hipModuleLoad,
     .hipModuleUnload = hook_hipModuleUnload,
+    .hipModuleGetFunction = hook_hipModuleGetFunction,
+    .hipLibraryLoadData = hook_hipLibraryLoadData,
+    .hipLibraryLoadFromFile = hook_hipLibraryLoadFromFile,
     .hipLibraryUnload = hook_hipLibraryUnload,
+    .hipLibraryGetKernel = hook_hipLibraryGetKernel,
+    .hipLibraryGetKernelCount = hook_hipLibraryGetKernelCount,
+    .hipLibraryEnumerateKernels = hook_hipLibraryEnumerateKernels,
+    .hipModuleLoadData = hook_hipModuleLoadData,
+    .hipModuleLoadDataEx = hook_hipModuleLoadDataEx,
     .__hipUnregisterFatBinary = hook___hipUnregisterFatBinary,
 };

@@ -101,6 +101,26 @@ RL_EXPORT hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *d
             src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals, completion_signal);
 }
 
+/* passthrough, ROCR_1 */
+RL_EXPORT hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char *options)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
+    if (!rl->hsa_executable_freeze)
+        return HSA_STATUS_ERROR_NOT_INITIALIZED;
+    return rl_hsa_executable_freeze(rl->hsa_executable_freeze, rl_caller, executable, options);
+}
+
+/* passthrough, ROCR_1 */
+RL_EXPORT hsa_status_t hsa_executable_destroy(hsa_executable_t executable)
+{
+    const void *rl_caller = __builtin_return_address(0);
+    const struct rl_hsa_table *rl = rl_hsa(rl_caller);
+    if (!rl->hsa_executable_destroy)
+        return HSA_STATUS_ERROR_NOT_INITIALIZED;
+    return rl_hsa_executable_destroy(rl->hsa_executable_destroy, rl_caller, executable);
+}
+
 extern __typeof__(hsa_init) rl_shim_hsa_init
     __attribute__((alias("hsa_init"), visibility("hidden")));
 extern __typeof__(hsa_signal_store_screlease) rl_shim_hsa_signal_store_screlease
@@ -117,6 +137,10 @@ extern __typeof__(hsa_amd_memory_async_copy_on_engine) rl_shim_hsa_amd_memory_as
     __attribute__((alias("hsa_amd_memory_async_copy_on_engine"), visibility("hidden")));
 extern __typeof__(hsa_amd_memory_async_copy_rect) rl_shim_hsa_amd_memory_async_copy_rect
     __attribute__((alias("hsa_amd_memory_async_copy_rect"), visibility("hidden")));
+extern __typeof__(hsa_executable_freeze) rl_shim_hsa_executable_freeze
+    __attribute__((alias("hsa_executable_freeze"), visibility("hidden")));
+extern __typeof__(hsa_executable_destroy) rl_shim_hsa_executable_destroy
+    __attribute__((alias("hsa_executable_destroy"), visibility("hidden")));
 
 const struct rl_hsa_table rl_hsa_shims = {
     .hsa_init = rl_shim_hsa_init,
@@ -127,4 +151,6 @@ const struct rl_hsa_table rl_hsa_shims = {
     .hsa_amd_memory_async_copy = rl_shim_hsa_amd_memory_async_copy,
     .hsa_amd_memory_async_copy_on_engine = rl_shim_hsa_amd_memory_async_copy_on_engine,
     .hsa_amd_memory_async_copy_rect = rl_shim_hsa_amd_memory_async_copy_rect,
+    .hsa_executable_freeze = rl_shim_hsa_executable_freeze,
+    .hsa_executable_destroy = rl_shim_hsa_executable_destroy,
 };

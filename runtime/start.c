@@ -3,6 +3,7 @@
  * The top of the library: what has to be there before the first shim does more than to call HIP. native/ calls
  * down into nothing above itself, but for these.
  */
+#include "kernels/functions.h"
 #include "native/native.h"
 #include "records/records.h"
 #include "replay/launch.h"
@@ -10,15 +11,10 @@
 
 bool rl_start(void)
 {
-    return rl_records_define() && rl_launches_define() && rl_stream_states_define();
+    return rl_records_define() && rl_functions_define() && rl_launches_define() && rl_stream_states_define();
 }
 
 void rl_start_over(void)
 {
     rl_records_forget();
-}
-
-void rl_give_way(void)
-{
-    rl_launches_drain();
 }

@@ -104,14 +104,16 @@ static struct rl_slot nothing[2];
 struct rl_side_table_view rl_side_table_views[RL_KIND_COUNT] = {
     [RL_GRAPH].arrays = { { nothing, 1, 63 } },        [RL_NODE].arrays = { { nothing, 1, 63 } },
     [RL_EXEC].arrays = { { nothing, 1, 63 } },         [RL_CAPTURE].arrays = { { nothing, 1, 63 } },
-    [RL_STREAM_STATE].arrays = { { nothing, 1, 63 } },
+    [RL_STREAM_STATE].arrays = { { nothing, 1, 63 } }, [RL_MODULE].arrays = { { nothing, 1, 63 } },
+    [RL_FUNCTION].arrays = { { nothing, 1, 63 } },
 };
 
 #define UNUSED_TABLE(kind)                                                                                   \
     [kind] = { .shared = &rl_side_table_views[kind], .lock = PTHREAD_MUTEX_INITIALIZER, .array_count = 1 }
 static struct table tables[] = {
-    UNUSED_TABLE(RL_GRAPH),   UNUSED_TABLE(RL_NODE),         UNUSED_TABLE(RL_EXEC),
-    UNUSED_TABLE(RL_CAPTURE), UNUSED_TABLE(RL_STREAM_STATE),
+    UNUSED_TABLE(RL_GRAPH),    UNUSED_TABLE(RL_NODE),         UNUSED_TABLE(RL_EXEC),
+    UNUSED_TABLE(RL_CAPTURE),  UNUSED_TABLE(RL_STREAM_STATE), UNUSED_TABLE(RL_MODULE),
+    UNUSED_TABLE(RL_FUNCTION),
 };
 
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == RL_KIND_COUNT, "every kind is above");

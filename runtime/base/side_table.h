@@ -19,7 +19,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum rl_kind { RL_GRAPH, RL_NODE, RL_EXEC, RL_CAPTURE, RL_STREAM_STATE, RL_KIND_COUNT };
+enum rl_kind {
+    RL_GRAPH,
+    RL_NODE,
+    RL_EXEC,
+    RL_CAPTURE,
+    RL_STREAM_STATE,
+    RL_MODULE,
+    RL_FUNCTION,
+    RL_KIND_COUNT
+};
 
 #define RL_HOLD_BITS 16 /* life = generation << RL_HOLD_BITS | holds */
 
@@ -29,9 +38,9 @@ enum rl_kind { RL_GRAPH, RL_NODE, RL_EXEC, RL_CAPTURE, RL_STREAM_STATE, RL_KIND_
  */
 struct rl_record {
     _Atomic uint64_t life;
-    _Atomic uint32_t marks; /* the owner's bits; one may hit the slot's next record, so it means doubt */
+    _Atomic uint32_t marks; /* the module's bits; one may hit the slot's next record, so it means doubt */
     uint32_t kind;          /* enum rl_kind, fixed for the life of the slot */
-    _Atomic uintptr_t note; /* the owner's, for what a launch needs without a hold; set it before insert */
+    _Atomic uintptr_t note; /* the module's, for what a launch needs without a hold; set it before insert */
     uintptr_t native;       /* the handle; set by insert */
     struct rl_record *next; /* the table's own */
 };

@@ -118,6 +118,8 @@ hipError_t rl_stream_begin_capture_to_graph(rl_hipStreamBeginCaptureToGraph_fn *
     const void *key = key_of(stream, false);
 
     rl_invalidate_graph(status, graph);
+    if (status != hipSuccess)
+        rl_graph_mark(graph, RL_FAILED);
     if (!watched(caller))
         return status;
     rl_graph_shape_unknown(graph);
@@ -266,8 +268,10 @@ hipError_t rl_stream_update_capture_dependencies(rl_hipStreamUpdateCaptureDepend
     (void)caller;
     rl_invalidate_stream(status, (hipStream_t)key);
     graph = rl_active() ? graph_captured(find(key)) : NULL;
-    if (graph)
+    if (graph) {
         rl_invalidate_graph(status, graph);
+        rl_graph_mark(graph, status == hipSuccess ? 0 : RL_FAILED);
+    }
     return status;
 }
 

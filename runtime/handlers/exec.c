@@ -72,6 +72,7 @@ static void check_nodes(struct finding *finding, const struct rl_topology *topol
 static struct rl_topology *read_back(hipGraph_t graph, hipGraphExec_t exec, struct finding *finding)
 {
     struct rl_ref ref = rl_side_table_find(RL_GRAPH, graph);
+    bool failed = rl_graph_doubts(graph) & (RL_FAILED | RL_REFUSED);
     struct rl_topology *topology = NULL;
     enum rl_reason differs;
     char detail[RL_TEXT_SIZE];
@@ -82,7 +83,7 @@ static struct rl_topology *read_back(hipGraph_t graph, hipGraphExec_t exec, stru
         finding->reason = RL_REASON_PENDING_ERROR;
         return NULL;
     }
-    topology = rl_topology_read(quiet.hip, graph, exec, &finding->reason, finding->detail);
+    topology = rl_topology_read(quiet.hip, graph, exec, failed, &finding->reason, finding->detail);
     rl_quiet_end(&quiet);
     if (!topology)
         return NULL;
@@ -97,8 +98,12 @@ static struct rl_topology *read_back(hipGraph_t graph, hipGraphExec_t exec, stru
     return topology;
 }
 
+static _Atomic unsigned unread; /* at least the execs whose graph could not be asked about for an error */
+
 static void set_reason(struct rl_exec *exec, const struct finding *finding)
 {
+    if (finding->reason == RL_REASON_PENDING_ERROR)
+        atomic_fetch_add_explicit(&unread, 1, memory_order_relaxed);
     atomic_store_explicit(&exec->reason, finding->reason, memory_order_release);
     rl_report_exec_reason(report_of(&exec->base), finding->reason, "%s", finding->detail);
 }
@@ -192,7 +197,8 @@ static bool nothing_changed(const struct rl_exec *exec, struct rl_ref graph)
 }
 
 /* HIP compares counts and types by position and never edges. Ours stay those that the exec was made with, so
- * only a graph that has the same ones can take the place of its description. */
+ * only a graph that has the same ones can take the place of its description. What HIP does with arguments in
+ * child graphs it does not say. */
 static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
 {
     struct finding finding;
@@ -210,28 +216,38 @@ static void adopt_update(struct rl_exec *exec, hipGraph_t graph)
             /* HIP names an exec's nodes by its first source */
             topology->nodes[i].handle = before->nodes[i].handle;
         }
+        topology->children_doubtful = topology->has_children;
         exec->topology = topology;
         topology = before;
     }
     rl_topology_free(topology);
-    exec->source = rl_side_table_find(RL_GRAPH, graph);
-    exec->source_edits = rl_graph_edits(exec->source);
     set_reason(exec, &finding);
 }
 
+static bool same_contents(const struct rl_exec *exec, uint64_t digest, bool complete)
+{
+    return complete && exec->topology && exec->topology->complete && exec->topology->digest == digest &&
+           !exec->topology->has_children;
+}
+
 /* An application may update an exec right after making it, from the same graph: what was examined then still
- * holds. */
+ * holds. So does what a launch has shown, if the arguments that HIP holds for the graph are what they were. */
 static void updated(struct rl_exec *exec, hipGraph_t graph)
 {
-    bool same = nothing_changed(exec, rl_side_table_find(RL_GRAPH, graph));
-    uint64_t before = exec->topology ? exec->topology->digest : 0;
+    struct rl_ref source = rl_side_table_find(RL_GRAPH, graph);
+    bool same = nothing_changed(exec, source), complete = exec->topology && exec->topology->complete;
+    uint64_t before = complete ? exec->topology->digest : 0;
 
     atomic_fetch_and(&exec->base.marks, ~(uint32_t)(RL_FAILED | RL_CHANGED));
     if (!same)
         atomic_fetch_or(&exec->base.marks, RL_STALE);
+    exec->source = source;
+    exec->source_edits = rl_graph_edits(source);
+    exec->updated = true;
     adopt_update(exec, graph);
-    if (!exec->topology || exec->topology->digest != before)
+    if (!same_contents(exec, before, complete) && (!same || atomic_load(&exec->base.marks) & RL_LAUNCHED))
         atomic_fetch_or(&exec->base.marks, RL_STALE);
+    atomic_fetch_or(&exec->base.marks, RL_UPDATED);
     /* A call on the exec that failed, or found it busy, meanwhile. */
     if (atomic_load(&exec->base.marks) & RL_FAILED)
         set_reason(exec, &(struct finding){ RL_REASON_NATIVE_FAILED, "" });
@@ -249,6 +265,16 @@ static void updated_when_free(struct rl_exec *exec, hipGraph_t graph)
     atomic_store_explicit(&exec->busy, false, memory_order_release);
 }
 
+/* HIP counts nodes before it looks at any, and says then that no node in particular is to blame. */
+static bool untouched(hipError_t status, hipGraph_t graph, const hipGraphNode_t *error,
+                      const hipGraphExecUpdateResult *result)
+{
+    if (!graph || !error || !result)
+        return status == hipErrorInvalidValue;
+    return status == hipErrorGraphExecUpdateFailure && *result == hipGraphExecUpdateErrorTopologyChanged &&
+           !*error;
+}
+
 hipError_t rl_graph_exec_update(rl_hipGraphExecUpdate_fn *native, const void *caller,
                                 hipGraphExec_t hGraphExec, hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out,
                                 hipGraphExecUpdateResult *updateResult_out)
@@ -256,6 +282,8 @@ hipError_t rl_graph_exec_update(rl_hipGraphExecUpdate_fn *native, const void *ca
     struct rl_ref ref = rl_side_table_find(RL_EXEC, hGraphExec);
     hipError_t status = native(hGraphExec, hGraph, hErrorNode_out, updateResult_out);
 
+    if (status != hipSuccess && untouched(status, hGraph, hErrorNode_out, updateResult_out))
+        return status;
     if (status != hipSuccess || !rl_active() || rl_called_by_hip(caller)) {
         rl_invalidate_exec(status, hGraphExec);
         return status;
@@ -266,6 +294,86 @@ hipError_t rl_graph_exec_update(rl_hipGraphExecUpdate_fn *native, const void *ca
     updated_when_free((struct rl_exec *)ref.record, hGraph);
     rl_record_drop(ref.record);
     return status;
+}
+
+/* ---- an error was pending ---- */
+
+static bool is_pending(const struct rl_exec *exec)
+{
+    return atomic_load_explicit(&exec->reason, memory_order_acquire) == RL_REASON_PENDING_ERROR;
+}
+
+/* The graph still says what the exec was made or updated from, and nobody has changed the exec since. */
+static bool source_is_there(const struct rl_exec *exec)
+{
+    return rl_ref_valid(exec->source) && exec->source_edits == rl_graph_edits(exec->source) &&
+           !(atomic_load(&exec->base.marks) & (RL_NODE_SET | RL_FAILED));
+}
+
+/* Busy with it. */
+static void read_now(struct rl_exec *exec)
+{
+    hipGraph_t graph = (hipGraph_t)exec->source.record->native;
+    struct finding finding;
+
+    if (exec->updated) {
+        adopt_update(exec, graph);
+        return;
+    }
+    exec->topology = read_back(graph, (hipGraphExec_t)exec->base.native, &finding);
+    check_flags(&finding, exec->flags);
+    set_reason(exec, &finding);
+}
+
+/* HIP could not be asked when the exec was made or updated, because the application had an error of another call to
+ * ask for; perhaps it has by now. `source`: only if it was that graph. */
+static void read_later(struct rl_ref ref, const struct rl_ref *source)
+{
+    struct rl_exec *exec = (struct rl_exec *)ref.record;
+
+    if (!rl_ref_hold(ref))
+        return;
+    if (is_pending(exec) && !atomic_exchange_explicit(&exec->busy, true, memory_order_acquire)) {
+        if (is_pending(exec) && source_is_there(exec) &&
+            (!source ||
+             (exec->source.record == source->record && exec->source.generation == source->generation))) {
+            atomic_fetch_sub_explicit(&unread, 1, memory_order_relaxed);
+            read_now(exec);
+        }
+        atomic_store_explicit(&exec->busy, false, memory_order_release);
+    }
+    rl_record_drop(ref.record);
+}
+
+enum { MOST_PENDING = 32 };
+
+struct pending {
+    struct rl_ref execs[MOST_PENDING];
+    size_t count;
+};
+
+static bool collect(const struct rl_record *record, void *context)
+{
+    struct pending *pending = context;
+
+    if (is_pending((const struct rl_exec *)record) && pending->count < MOST_PENDING)
+        pending->execs[pending->count++] = (struct rl_ref){
+            (struct rl_record *)record,
+            (uint32_t)(atomic_load_explicit(&record->life, memory_order_relaxed) >> RL_HOLD_BITS)
+        };
+    return false;
+}
+
+void rl_execs_read(hipGraph_t graph)
+{
+    struct rl_ref source = rl_side_table_find(RL_GRAPH, graph);
+    struct pending pending = { .count = 0 };
+
+    if (!atomic_load_explicit(&unread, memory_order_relaxed))
+        return;
+    rl_side_table_erase_if(RL_EXEC, collect, &pending);
+    for (size_t i = 0; i < pending.count; i++)
+        read_later(pending.execs[i], &source);
 }
 
 hipError_t rl_graph_exec_destroy(rl_hipGraphExecDestroy_fn *native, const void *caller,
@@ -280,6 +388,8 @@ hipError_t rl_graph_launch(rl_hipGraphLaunch_fn *native, const void *caller, hip
 {
     if (!rl_active() || rl_called_by_hip(caller))
         return native(graphExec, stream);
+    if (atomic_load_explicit(&unread, memory_order_relaxed))
+        read_later(rl_side_table_find(RL_EXEC, graphExec), NULL);
     return rl_launch(native, graphExec, stream, false);
 }
 
@@ -288,6 +398,8 @@ hipError_t rl_graph_launch_spt(rl_hipGraphLaunch_spt_fn *native, const void *cal
 {
     if (!rl_active() || rl_called_by_hip(caller))
         return native(graphExec, stream);
+    if (atomic_load_explicit(&unread, memory_order_relaxed))
+        read_later(rl_side_table_find(RL_EXEC, graphExec), NULL);
     return rl_launch(native, graphExec, stream, true);
 }
 

@@ -13,5 +13,7 @@
 void rl_record_exec(hipError_t status, const void *caller, hipGraphExec_t *made, hipGraph_t source);
 void rl_invalidate_exec(hipError_t status, hipGraphExec_t exec);
 void rl_execs_mark(uint32_t marks); /* all of them */
+void rl_execs_read(
+    hipGraph_t graph); /* before it is gone: those made from it that could not be examined yet */
 
 #endif

@@ -2,18 +2,21 @@
 /* Graphs: destroy, clone, child graphs, edges, user objects. What HIP does with each call stands in
  * policies.yaml. */
 #include "handlers.h"
+#include "handlers/exec.h"
 #include "native/native.h"
 #include "native/process.h"
 #include "records/records.h"
 
 /* What a copy of a graph takes over from the original. */
-static const uint32_t inherited = RL_FAILED | RL_USER_OBJECT | RL_UNSEEN | RL_CAPTURE_UNKNOWN;
+static const uint32_t inherited = RL_FAILED | RL_REFUSED | RL_USER_OBJECT | RL_UNSEEN | RL_CAPTURE_UNKNOWN;
 
 hipError_t rl_graph_destroy(rl_hipGraphDestroy_fn *native, const void *caller, hipGraph_t graph)
 {
-    (void)caller;
-    if (rl_active())
+    if (rl_active()) {
+        if (!rl_called_by_hip(caller))
+            rl_execs_read(graph);
         rl_graph_forget(graph);
+    }
     return native(graph);
 }
 
@@ -128,6 +131,8 @@ hipError_t rl_graph_retain_user_object(rl_hipGraphRetainUserObject_fn *native, c
     if (status == hipSuccess) {
         rl_graph_find_or_make(graph, RL_UNSEEN);
         rl_graph_mark(graph, RL_USER_OBJECT);
+    } else {
+        rl_graph_mark(graph, RL_FAILED); /* no answer of HIP's tells of user objects */
     }
     rl_invalidate_graph(status, graph);
     return status;

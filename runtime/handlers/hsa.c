@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What HIP does with HSA's queues and signals. Every call is forwarded; a thread that watches hears of it. */
 #include "handlers.h"
+#include "kernels/code.h"
+#include "kernels/functions.h"
 #include "native/native.h"
+#include "native/process.h"
 #include "proof/observe.h"
 #include "proof/watch.h"
 #include "replay/inject.h"
+#include "replay/retired_code.h"
 
 static bool watching(enum rl_watch what)
 {
@@ -103,4 +107,28 @@ hsa_status_t rl_hsa_amd_memory_async_copy_rect(rl_hsa_amd_memory_async_copy_rect
         rl_observe_copy();
     return native(dst, dst_offset, src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals,
                   completion_signal);
+}
+
+/* From the first load on: HIP may have code loaded before it is called through a shim. */
+hsa_status_t rl_hsa_executable_freeze(rl_hsa_executable_freeze_fn *native, const void *caller,
+                                      hsa_executable_t executable, const char *options)
+{
+    hsa_status_t status = native(executable, options);
+
+    (void)caller;
+    if (status == HSA_STATUS_SUCCESS)
+        rl_code_loaded(executable.handle, rl_loading());
+    return status;
+}
+
+hsa_status_t rl_hsa_executable_destroy(rl_hsa_executable_destroy_fn *native, const void *caller,
+                                       hsa_executable_t executable)
+{
+    const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
+
+    (void)caller;
+    if (hsa && rl_process_lives())
+        return rl_unload(native, hsa, executable);
+    rl_code_unloaded(executable.handle);
+    return native(executable);
 }

@@ -5,24 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernels/code.h"
 #include "native/native.h"
 
 enum { MOST_BLOCK_BYTES = 64 << 10 };
-
-/* As HIP itself tells a host function of a compiled-in kernel from a hipFunction_t: by looking for the
- * former. */
-uint64_t rl_function_name(const struct rl_hip_table *hip, void *function)
-{
-    hipFunction_t kernel = NULL;
-    const char *name;
-
-    if (!hip->hipGetFuncBySymbol || !hip->hipKernelNameRef || !function)
-        return 0;
-    if (hip->hipGetFuncBySymbol(&kernel, function) != hipSuccess || !kernel)
-        kernel = function;
-    name = hip->hipKernelNameRef(kernel);
-    return name ? rl_code_name_hash(name, strlen(name)) : 0;
-}
 
 static size_t block_bytes(const struct rl_layout *layout)
 {
@@ -36,8 +22,7 @@ static size_t block_bytes(const struct rl_layout *layout)
     return bytes;
 }
 
-bool rl_arguments_copy(const struct rl_hip_table *hip, void *function, void *const *pointers, void **block,
-                       size_t *bytes)
+bool rl_arguments_copy(struct rl_function function, void *const *pointers, void **block, size_t *bytes)
 {
     const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
     struct rl_layout layout;
@@ -45,7 +30,7 @@ bool rl_arguments_copy(const struct rl_hip_table *hip, void *function, void *con
 
     *block = NULL;
     *bytes = 0;
-    if (!hsa || !rl_code_layout(hsa, rl_function_name(hip, function), &layout))
+    if (!hsa || !rl_code_layout(hsa, function.module, function.name, &layout))
         return false;
     *bytes = block_bytes(&layout);
     if (!*bytes)

@@ -1,61 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See code.h. The table holds every kernel that is loaded; it is filled again when a kernel is not in it. */
+/* See code.h. */
 #include "kernels/code.h"
 
 #include <pthread.h>
-#include <stddef.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/fork.h"
 #include "base/memory.h"
-#include "kernels/aql.h"
-#include "pm4/descriptor.h"
+#include "kernels/executable.h"
 
-enum { LOADER_EXTENSION = 0x201, LOADER_VERSION = 1, MOST_NAME_BYTES = 1 << 16, KERNEL_SYMBOL = 1 };
-enum {
-    STORAGE_TYPE = 4,
-    STORAGE_BASE = 5,
-    STORAGE_SIZE = 6,
-    STORAGE_IS_MEMORY = 2
-}; /* hsa_ven_amd_loader.h */
-
-/* hsa_ven_amd_loader_1_03_pfn_t: a release with an older table fills the part that it has. */
-struct loader {
-    hsa_status_t (*host_address)(const void *device, const void **host);
-    void (*segments)(void), (*executable)(void);
-    hsa_status_t (*code_objects)(hsa_executable_t, hsa_status_t (*visit)(hsa_executable_t, uint64_t, void *),
-                                 void *);
-    hsa_status_t (*code_object_info)(uint64_t code_object, int attribute, void *value);
-    void (*reader_from_file)(void);
-    hsa_status_t (*executables)(hsa_status_t (*visit)(hsa_executable_t, void *), void *context);
-};
-
-struct entry {
-    uint64_t object, name;
-    enum rl_builtin builtin;
-};
-
-/* By name. */
-struct layouts {
-    uint64_t name;
-    struct rl_layout *layout;
-};
+enum { KERNARG_BYTES_AT = 8, MOST_OF_A_NAME = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct layouts *layouts; /* open addressing, name 0: free */
-static size_t layout_count, layout_room;
-static struct entry *entries; /* open addressing, object 0: free */
-static size_t entry_count, entry_room;
-static uint64_t *scanned; /* executables whose kernels are in the tables: one that is frozen never changes */
-static size_t scanned_count, scanned_room;
-static uint64_t agents_seen[16];
-static size_t agent_count;
+static _Atomic unsigned generation;
 
-struct fill {
-    const struct rl_hsa_table *hsa;
-    const struct loader *loader;
-    bool failed;
-};
+/* The rest: under the lock. */
+static struct rl_executable *executables; /* those that are loaded */
+static uint64_t last_number;
+static struct rl_kernel_entry **names; /* kernels of the executables that are listed, by name: lists */
+static size_t name_count, name_room;
 
 uint64_t rl_code_name_hash(const char *name, unsigned long length)
 {
@@ -66,328 +30,277 @@ uint64_t rl_code_name_hash(const char *name, unsigned long length)
     return hash | 1;
 }
 
-static enum rl_builtin builtin_of(const char *name, size_t length)
-{
-    static const char prefix[] = "__amd_rocclr_";
-    static const struct {
-        const char *name;
-        enum rl_builtin builtin;
-    } known[] = {
-        { "fillBufferAligned", RL_BUILTIN_FILL },
-        { "fillBufferAligned2D", RL_BUILTIN_FILL_2D },
-        { "copyBuffer", RL_BUILTIN_COPY },
-    };
-    size_t skip = sizeof(prefix) - 1;
-
-    if (length <= skip || memcmp(name, prefix, skip))
-        return RL_BUILTIN_NONE;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strlen(known[i].name) == length - skip && !memcmp(known[i].name, name + skip, length - skip))
-            return known[i].builtin;
-    return RL_BUILTIN_OTHER;
-}
-
 const char *rl_builtin_name(enum rl_builtin builtin)
 {
-    static const char *const names[] = {
+    static const char *const texts[] = {
         [RL_BUILTIN_NONE] = "kernel", [RL_BUILTIN_FILL] = "fill",           [RL_BUILTIN_FILL_2D] = "2-D fill",
         [RL_BUILTIN_COPY] = "copy",   [RL_BUILTIN_OTHER] = "kernel of HIP",
     };
 
-    return names[builtin];
+    return texts[builtin];
 }
 
-static struct entry *place_of(uint64_t object)
-{
-    size_t i = (size_t)(object * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (entry_room - 1);
+/* ---- by name ---- */
 
-    while (entries[i].object && entries[i].object != object)
-        i = (i + 1) & (entry_room - 1);
-    return &entries[i];
+static struct rl_kernel_entry **list_of(uint64_t name)
+{
+    return &names[(size_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (name_room - 1)];
 }
 
-static bool grow(void)
+static void enter(struct rl_kernel_entry *kernel)
 {
-    size_t room = entry_room ? entry_room * 2 : 1024, before = entry_room;
-    struct entry *old = entries, *larger = rl_allocate(room, sizeof(*larger));
+    struct rl_kernel_entry **list = list_of(kernel->name);
 
+    kernel->next = *list;
+    *list = kernel;
+}
+
+static void enter_all(struct rl_executable *executable)
+{
+    for (size_t i = 0; i < executable->kernel_count; i++)
+        enter(&executable->kernels[i]);
+}
+
+static bool make_room(size_t count)
+{
+    size_t room = name_room ? name_room : 1024;
+    struct rl_kernel_entry **larger;
+
+    while (room < count)
+        room *= 2;
+    if (room == name_room)
+        return true;
+    larger = rl_allocate(room, sizeof(*larger));
     if (!larger)
         return false;
-    entries = larger;
-    entry_room = room;
-    for (size_t i = 0; i < before; i++)
-        if (old[i].object)
-            *place_of(old[i].object) = old[i];
-    rl_release(old);
+    rl_release(names);
+    names = larger;
+    name_room = room;
+    for (struct rl_executable *one = executables; one; one = one->next)
+        if (one->listed)
+            enter_all(one);
     return true;
 }
 
-/* A kernel's symbol is its name and ".kd". */
-static size_t name_length(const char *symbol, size_t length)
+static void leave(const struct rl_executable *executable)
 {
-    static const char suffix[] = ".kd";
-    size_t tail = sizeof(suffix) - 1;
+    for (size_t i = 0; executable->listed && i < executable->kernel_count; i++) {
+        struct rl_kernel_entry **link = list_of(executable->kernels[i].name);
 
-    return length > tail && !memcmp(symbol + length - tail, suffix, tail) ? length - tail : length;
+        while (*link != &executable->kernels[i])
+            link = &(*link)->next;
+        *link = executable->kernels[i].next;
+        name_count--;
+    }
 }
 
-static bool insert(uint64_t object, const char *name, size_t length)
+static bool list(const struct rl_hsa_table *hsa, const struct rl_loader *loader,
+                 struct rl_executable *executable)
 {
-    struct entry *entry;
-
-    if (entry_count * 2 >= entry_room && !grow())
+    if (executable->listed)
+        return true;
+    if (!rl_executable_locate(loader, executable) || !rl_executable_list(hsa, executable))
         return false;
-    length = name_length(name, length);
-    entry = place_of(object);
-    if (!entry->object)
-        entry_count++;
-    *entry = (struct entry){ object, rl_code_name_hash(name, length), builtin_of(name, length) };
-    return true;
-}
-
-static hsa_status_t visit_symbol(hsa_executable_t executable, hsa_agent_t agent,
-                                 hsa_executable_symbol_t symbol, void *context)
-{
-    struct fill *fill = context;
-    hsa_status_t (*info)(hsa_executable_symbol_t, hsa_executable_symbol_info_t,
-                         void *) = fill->hsa->hsa_executable_symbol_get_info;
-    uint32_t type = 0, length = 0;
-    uint64_t object = 0;
-    char small[512], *name = small;
-
-    (void)executable;
-    (void)agent;
-    if (info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &type) || type != KERNEL_SYMBOL ||
-        info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) || !object ||
-        info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) || length > MOST_NAME_BYTES)
-        return HSA_STATUS_SUCCESS;
-    if (length > sizeof(small))
-        name = rl_allocate(1, length);
-    if (!name || info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name) || !insert(object, name, length))
-        fill->failed = true;
-    if (name != small)
-        rl_release(name);
-    return HSA_STATUS_SUCCESS;
-}
-
-static struct layouts *layout_place(uint64_t name)
-{
-    size_t i = (size_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (layout_room - 1);
-
-    while (layouts[i].name && layouts[i].name != name)
-        i = (i + 1) & (layout_room - 1);
-    return &layouts[i];
-}
-
-static bool grow_layouts(void)
-{
-    size_t room = layout_room ? layout_room * 2 : 1024, before = layout_room;
-    struct layouts *old = layouts, *larger = rl_allocate(room, sizeof(*larger));
-
-    if (!larger)
+    executable->listed = false; /* until its kernels have their places */
+    if (!make_room(name_count + executable->kernel_count))
         return false;
-    layouts = larger;
-    layout_room = room;
-    for (size_t i = 0; i < before; i++)
-        if (old[i].name)
-            *layout_place(old[i].name) = old[i];
-    rl_release(old);
+    executable->listed = true;
+    name_count += executable->kernel_count;
+    enter_all(executable);
     return true;
 }
 
-static size_t layout_bytes(const struct rl_layout *layout)
+/* ---- loads ---- */
+
+static struct rl_executable **link_of(uint64_t handle)
 {
-    return offsetof(struct rl_layout, argument) + layout->count * sizeof(layout->argument[0]);
+    struct rl_executable **link = &executables;
+
+    while (*link && (*link)->handle != handle)
+        link = &(*link)->next;
+    return link;
 }
 
-/* Two kernels of one name that differ in their layouts have none. */
-static void visit_layout(const char *symbol, size_t length, const struct rl_layout *layout, void *context)
+static uint64_t take_out(struct rl_executable **link)
 {
-    struct fill *fill = context;
-    size_t bytes = layout_bytes(layout);
-    struct layouts *place;
+    struct rl_executable *gone = *link;
+    uint64_t number = gone->number;
 
-    if (layout_count * 2 >= layout_room && !grow_layouts()) {
-        fill->failed = true;
-        return;
-    }
-    place = layout_place(rl_code_name_hash(symbol, name_length(symbol, length)));
-    if (place->name) {
-        if (place->layout->count != layout->count || memcmp(place->layout, layout, bytes) != 0)
-            place->layout->known = false;
-        place->layout->prints |= layout->prints;
-        return;
-    }
-    place->layout = rl_allocate(1, bytes);
-    if (!place->layout)
-        return;
-    memcpy(place->layout, layout, bytes);
-    place->name = rl_code_name_hash(symbol, name_length(symbol, length));
-    layout_count++;
+    *link = gone->next;
+    leave(gone);
+    rl_executable_free(gone);
+    return number;
 }
 
-static hsa_status_t visit_code_object(hsa_executable_t executable, uint64_t code_object, void *context)
+void rl_code_loaded(uint64_t executable, uint64_t module)
 {
-    struct fill *fill = context;
-    struct rl_image image = { .read = rl_image_read_carefully };
-    uint64_t base = 0, size = 0;
-    uint32_t type = 0;
-
-    (void)executable;
-    if (!fill->loader->code_object_info(code_object, STORAGE_TYPE, &type) && type == STORAGE_IS_MEMORY &&
-        !fill->loader->code_object_info(code_object, STORAGE_BASE, &base) &&
-        !fill->loader->code_object_info(code_object, STORAGE_SIZE, &size)) {
-        image.memory = (const void *)base;
-        image.size = size;
-        rl_metadata_read(&image, visit_layout, fill);
-    }
-    return HSA_STATUS_SUCCESS;
-}
-
-/* False: it has been looked at before. */
-static bool is_new(uint64_t executable)
-{
-    for (size_t i = 0; i < scanned_count; i++)
-        if (scanned[i] == executable)
-            return false;
-    if (scanned_count == scanned_room) {
-        size_t room = scanned_room ? 2 * scanned_room : 64;
-        uint64_t *larger = rl_allocate(room, sizeof(*larger));
-
-        if (!larger)
-            return true;
-        if (scanned)
-            memcpy(larger, scanned, scanned_count * sizeof(*larger));
-        rl_release(scanned);
-        scanned = larger;
-        scanned_room = room;
-    }
-    scanned[scanned_count++] = executable;
-    return true;
-}
-
-static hsa_status_t visit_executable(hsa_executable_t executable, void *context)
-{
-    struct fill *fill = context;
-
-    if (!is_new(executable.handle))
-        return HSA_STATUS_SUCCESS;
-    for (size_t i = 0; i < agent_count; i++)
-        fill->hsa->hsa_executable_iterate_agent_symbols(executable, (hsa_agent_t){ agents_seen[i] },
-                                                        visit_symbol, fill);
-    if (fill->loader->code_objects && fill->loader->code_object_info)
-        fill->loader->code_objects(executable, visit_code_object, fill);
-    return HSA_STATUS_SUCCESS;
-}
-
-void rl_code_add_agent(uint64_t agent)
-{
-    size_t i = 0;
+    struct rl_executable *made = rl_allocate(1, sizeof(*made)), **before;
 
     pthread_mutex_lock(&lock);
-    while (i < agent_count && agents_seen[i] != agent)
-        i++;
-    if (i == agent_count && agent_count < sizeof(agents_seen) / sizeof(agents_seen[0])) {
-        agents_seen[agent_count++] = agent;
-        scanned_count = 0; /* symbols are looked for by agent */
+    before = link_of(executable);
+    if (*before) /* whose end nobody told of */
+        take_out(before);
+    if (made) {
+        *made = (struct rl_executable){
+            .handle = executable, .number = ++last_number, .module = module, .next = executables
+        };
+        executables = made;
     }
     pthread_mutex_unlock(&lock);
 }
 
-static bool get_loader(const struct rl_hsa_table *hsa, struct loader *loader)
+uint64_t rl_code_unloaded(uint64_t executable)
 {
-    memset(loader, 0, sizeof(*loader));
-    return hsa->hsa_system_get_major_extension_table && hsa->hsa_executable_iterate_agent_symbols &&
-           hsa->hsa_executable_symbol_get_info &&
-           hsa->hsa_system_get_major_extension_table(LOADER_EXTENSION, LOADER_VERSION, sizeof(*loader),
-                                                     loader) == HSA_STATUS_SUCCESS &&
-           loader->host_address && loader->executables;
+    struct rl_executable **link;
+    uint64_t number = 0;
+
+    pthread_mutex_lock(&lock);
+    link = link_of(executable);
+    if (*link)
+        number = take_out(link);
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&generation, 1);
+    return number;
 }
 
-/* With the lock held, as the next two. */
-static bool look_again(const struct rl_hsa_table *hsa, const struct loader *loader)
+unsigned rl_code_generation(void)
 {
-    struct fill fill = { .hsa = hsa, .loader = loader };
-
-    return loader->executables(visit_executable, &fill) == HSA_STATUS_SUCCESS && !fill.failed;
+    return atomic_load_explicit(&generation, memory_order_acquire);
 }
 
-static struct entry *find(const struct rl_hsa_table *hsa, const struct loader *loader, uint64_t object)
+bool rl_code_is_loaded(uint64_t number)
 {
-    struct entry *entry = entry_room ? place_of(object) : NULL;
+    const struct rl_executable *one;
 
-    if (entry && entry->object)
-        return entry;
-    /* What is new first; then all of them, for an executable may have got the handle of one that is gone. */
-    for (int pass = 0; pass < 2; pass++) {
-        if (!look_again(hsa, loader) || !entry_room)
+    pthread_mutex_lock(&lock);
+    for (one = executables; one && one->number != number; one = one->next)
+        ;
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+bool rl_code_has_module(uint64_t module)
+{
+    const struct rl_executable *one;
+
+    pthread_mutex_lock(&lock);
+    for (one = executables; one && one->module != module; one = one->next)
+        ;
+    pthread_mutex_unlock(&lock);
+    return module && one;
+}
+
+/* ---- kernels; with the lock held ---- */
+
+static struct rl_kernel_entry *kernel_at(const struct rl_hsa_table *hsa, const struct rl_loader *loader,
+                                         uint64_t object)
+{
+    for (struct rl_executable *one = executables; one; one = one->next) {
+        if (!rl_executable_locate(loader, one) || !rl_executable_has(one, object))
+            continue;
+        if (!list(hsa, loader, one))
             return NULL;
-        entry = place_of(object);
-        if (entry->object)
-            return entry;
-        scanned_count = 0;
+        for (size_t i = 0; i < one->kernel_count; i++)
+            if (one->kernels[i].object == object)
+                return &one->kernels[i];
+        return NULL;
     }
     return NULL;
 }
 
-static void find_layout(uint64_t name, struct rl_layout *layout)
+static void layout_of(const struct rl_loader *loader, const struct rl_kernel_entry *kernel,
+                      struct rl_layout *layout)
 {
-    const struct layouts *place = layout_room && name ? layout_place(name) : NULL;
-
-    layout->known = false;
-    if (place && place->name)
-        memcpy(layout, place->layout, layout_bytes(place->layout));
+    layout->known = layout->prints = false;
+    layout->count = 0;
+    if (rl_executable_read(loader, kernel->executable) && kernel->layout)
+        memcpy(layout, kernel->layout, rl_layout_bytes(kernel->layout));
 }
 
-bool rl_code_layout(const struct rl_hsa_table *hsa, uint64_t name, struct rl_layout *layout)
+static bool describe(const struct rl_loader *loader, const struct rl_kernel_entry *kernel,
+                     struct rl_code *code)
 {
-    struct loader loader;
+    const void *descriptor = NULL;
 
-    layout->known = false;
-    if (!get_loader(hsa, &loader))
+    if (!kernel || loader->host_address((const void *)kernel->object, &descriptor) != HSA_STATUS_SUCCESS ||
+        !descriptor)
         return false;
-    pthread_mutex_lock(&lock);
-    find_layout(name, layout);
-    if (!layout->known && look_again(hsa, &loader))
-        find_layout(name, layout);
-    pthread_mutex_unlock(&lock);
-    return layout->known; /* rule: layouts-tell-nodes-apart */
+    code->object = kernel->object;
+    code->executable = kernel->executable->number;
+    code->module = kernel->executable->module;
+    code->name = kernel->name;
+    code->builtin = kernel->builtin;
+    memcpy(code->descriptor, descriptor, sizeof(code->descriptor));
+    memcpy(&code->kernarg_bytes, code->descriptor + KERNARG_BYTES_AT, sizeof(code->kernarg_bytes));
+    layout_of(loader, kernel, &code->layout);
+    return true;
 }
 
 bool rl_code_find(const struct rl_hsa_table *hsa, uint64_t object, struct rl_code *code)
 {
-    const void *descriptor = NULL;
-    struct loader loader;
-    struct entry *entry;
+    struct rl_loader loader;
+    bool found;
 
-    if (!get_loader(hsa, &loader))
+    if (!rl_loader_find(hsa, &loader))
         return false;
     pthread_mutex_lock(&lock);
-    entry = find(hsa, &loader, object);
-    if (entry) {
-        *code = (struct rl_code){ .object = object, .name = entry->name, .builtin = entry->builtin };
-        find_layout(entry->name, &code->layout);
-    }
+    found = describe(&loader, kernel_at(hsa, &loader, object), code);
     pthread_mutex_unlock(&lock);
-    if (!entry || loader.host_address((const void *)object, &descriptor) != HSA_STATUS_SUCCESS || !descriptor)
-        return false;
-    memcpy(code->descriptor, descriptor, RL_DESCRIPTOR_BYTES);
-    memcpy(&code->kernarg_bytes, code->descriptor + RL_DESCRIPTOR_KERNARG_BYTES, sizeof(code->kernarg_bytes));
-    return true;
+    return found;
 }
 
-void rl_code_forget(void)
+static bool alike(const struct rl_layout *one, const struct rl_layout *other)
 {
+    return one->known && other->known && one->count == other->count &&
+           !memcmp(one->argument, other->argument, one->count * sizeof(one->argument[0]));
+}
+
+/* Two of them for one GPU: the name says nothing. */
+static bool is_second(struct rl_kernel_entry *const *found, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++)
+        if (found[i]->agent == found[count - 1]->agent)
+            return true;
+    return false;
+}
+
+static bool find_layout(const struct rl_loader *loader, uint64_t module, uint64_t name,
+                        struct rl_layout *layout)
+{
+    struct rl_kernel_entry *found[MOST_OF_A_NAME];
+    struct rl_layout other;
+    size_t count = 0;
+
+    for (struct rl_kernel_entry *kernel = name_room ? *list_of(name) : NULL; kernel; kernel = kernel->next) {
+        if (kernel->name != name || (module && kernel->executable->module != module))
+            continue;
+        if (count == MOST_OF_A_NAME)
+            return false;
+        found[count++] = kernel;
+        if (is_second(found, count))
+            return false;
+        layout_of(loader, kernel, count == 1 ? layout : &other);
+        if (count > 1 && !alike(layout, &other))
+            return false;
+    }
+    return count && layout->known;
+}
+
+bool rl_code_layout(const struct rl_hsa_table *hsa, uint64_t module, uint64_t name, struct rl_layout *layout)
+{
+    struct rl_loader loader;
+    bool good = true;
+
+    layout->known = false;
+    if (!name || !rl_loader_find(hsa, &loader))
+        return false;
     pthread_mutex_lock(&lock);
-    if (entries)
-        memset(entries, 0, entry_room * sizeof(*entries));
-    entry_count = scanned_count = 0;
-    for (size_t i = 0; i < layout_room; i++)
-        rl_release(layouts[i].layout);
-    if (layouts)
-        memset(layouts, 0, layout_room * sizeof(*layouts));
-    layout_count = 0;
+    for (struct rl_executable *one = executables; one; one = one->next)
+        if (!module || one->module == module)
+            good = list(hsa, &loader, one) && good;
+    layout->known = good && find_layout(&loader, module, name, layout);
     pthread_mutex_unlock(&lock);
+    return layout->known; /* rule: layouts-tell-nodes-apart */
 }
 
 static void in_child(void)

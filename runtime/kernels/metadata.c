@@ -247,14 +247,15 @@ static bool read_notes(const unsigned char *notes, size_t size, const struct vis
 
 static bool read_part(const struct rl_image *image, const Elf64_Phdr *part, const struct visitor *visitor)
 {
+    uint64_t at = image->loaded ? part->p_vaddr - image->first : part->p_offset;
     unsigned char *notes;
     bool good = false;
 
-    if (part->p_type != PT_NOTE || part->p_filesz > MOST_NOTE_BYTES || part->p_offset > image->size ||
-        part->p_filesz > image->size - part->p_offset)
+    if (part->p_type != PT_NOTE || part->p_filesz > MOST_NOTE_BYTES || at > image->size ||
+        part->p_filesz > image->size - at)
         return false;
     notes = rl_allocate(1, part->p_filesz ? part->p_filesz : 1);
-    if (notes && image->read(image, part->p_offset, notes, part->p_filesz))
+    if (notes && image->read(image, at, notes, part->p_filesz))
         good = read_notes(notes, part->p_filesz, visitor);
     rl_release(notes);
     return good;

@@ -29,7 +29,15 @@ struct rl_image {
     bool (*read)(const struct rl_image *image, uint64_t offset, void *to, size_t bytes);
     const void *memory;
     size_t size;
+    bool
+        loaded; /* laid out as the program headers want it, from the address `first` on; else as in the file */
+    uint64_t first;
 };
+
+static inline size_t rl_layout_bytes(const struct rl_layout *layout)
+{
+    return offsetof(struct rl_layout, argument) + layout->count * sizeof(layout->argument[0]);
+}
 
 /* Calls `visit` for each kernel of the ELF image, with its symbol (`name.kd`). False: no metadata, or
  * damaged. */

@@ -39,10 +39,9 @@ extern struct rl_text_range rl_hip_text;   /* code of the current libamdhip64; e
 extern struct rl_text_range rl_hsa_caller; /* code of the libamdhip64 that is known to use rl_hsa_current */
 
 /* In start.c, for the rooms above: before a HIP that was found is used (false: no memory); when another one takes
- * its place, with objects of its own; before a function of HIP runs of which nobody knows what it does. */
+ * its place, with objects of its own. */
 bool rl_start(void);
 void rl_start_over(void);
-void rl_give_way(void);
 
 const struct rl_hip_table *rl_hip_resolve(const void *caller);
 const struct rl_hip_table *rl_hip_anew(const void *caller);

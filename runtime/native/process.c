@@ -22,8 +22,12 @@ void rl_process_forward(enum rl_reason reason, const char *detail, ...)
 {
     char text[RL_TEXT_SIZE] = "";
     va_list arguments;
+    int before = atomic_load(&rl_process);
 
-    if (atomic_exchange(&rl_process, RL_PROCESS_FORWARDING) == RL_PROCESS_FORWARDING)
+    while (before < RL_PROCESS_FORWARDING &&
+           !atomic_compare_exchange_weak(&rl_process, &before, RL_PROCESS_FORWARDING))
+        ;
+    if (before >= RL_PROCESS_FORWARDING)
         return;
     if (detail) {
         va_start(arguments, detail);
@@ -41,8 +45,7 @@ static void in_child(void)
 
 RL_AT_FORK(NULL, NULL, in_child);
 
-/* What HIP and the loader tear down from here on is not ours to look at. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    atomic_store(&rl_process, RL_PROCESS_FORWARDING);
+    atomic_store(&rl_process, RL_PROCESS_EXITING);
 }

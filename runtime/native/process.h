@@ -13,7 +13,8 @@
 
 #include "report/reasons.h"
 
-enum rl_process { RL_PROCESS_WAITING, RL_PROCESS_WORKING, RL_PROCESS_FORWARDING };
+/* EXITING: as FORWARDING, and what HIP and the loader tear down from here on is not ours to look at. */
+enum rl_process { RL_PROCESS_WAITING, RL_PROCESS_WORKING, RL_PROCESS_FORWARDING, RL_PROCESS_EXITING };
 
 extern _Atomic int rl_process;
 
@@ -25,7 +26,13 @@ static inline bool rl_active(void)
 /* Nothing speaks against working so far. */
 static inline bool rl_process_may_work(void)
 {
-    return atomic_load_explicit(&rl_process, memory_order_relaxed) != RL_PROCESS_FORWARDING;
+    return atomic_load_explicit(&rl_process, memory_order_relaxed) < RL_PROCESS_FORWARDING;
+}
+
+/* Replays may be in flight, also when nothing is replayed any more. */
+static inline bool rl_process_lives(void)
+{
+    return atomic_load_explicit(&rl_process, memory_order_relaxed) != RL_PROCESS_EXITING;
 }
 
 /* HIP was found and nothing speaks against working with it. */

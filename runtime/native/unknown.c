@@ -77,10 +77,8 @@ void *rl_unknown_called(unsigned index)
     const char *name = atomic_load(&words[index].name);
     int saved = errno;
 
-    if (rl_active()) {
+    if (rl_active())
         rl_process_forward(RL_REASON_UNKNOWN_FUNCTION, "%s was called", name ? name : "one that it does not export");
-        rl_give_way();
-    }
     errno = saved;
     return atomic_load(&words[index].next);
 }

@@ -105,7 +105,6 @@ static bool queue_usable(struct rl_observation *seen, const hsa_queue_t *queue)
         return false;
     }
     seen->agent = agent.handle;
-    rl_code_add_agent(agent.handle);
     return true;
 }
 

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "kernels/arguments.h"
 #include "native/native.h"
 #include "native/quiet.h"
 #include "pm4/descriptor.h"
 #include "proof/flat.h"
+#include "proof/match.h"
 
 struct node {
     const struct rl_topology_node *is; /* NULL: it only orders others */
-    uint64_t name;                     /* kernel: hash of its name, 0: not known */
+    struct rl_function function;       /* kernel: which one */
     uint64_t before, after;            /* sums over its neighbours, in which the order does not matter */
     uint32_t waits;                    /* predecessors that have not got all of their packets */
     uint32_t packets;
@@ -24,7 +24,6 @@ struct node {
 };
 
 struct prover {
-    const struct rl_hip_table *hip;
     struct rl_observation *seen;
     struct rl_proof *proof;
     struct rl_flat flat;
@@ -71,8 +70,11 @@ static bool lay_flat(struct prover *prover, const struct rl_topology *topology)
     if (!prover->nodes || !prover->ready)
         return false;
     prover->node_count = flat->node_count;
-    for (uint32_t i = 0; i < flat->node_count; i++)
+    for (uint32_t i = 0; i < flat->node_count; i++) {
         prover->nodes[i].is = flat->nodes[i];
+        if (flat->nodes[i] && flat->nodes[i]->type == hipGraphNodeTypeKernel)
+            prover->nodes[i].function = flat->nodes[i]->kernel.is;
+    }
     for (uint32_t i = 0; i < flat->edge_count; i++) {
         struct node *from = &prover->nodes[flat->edges[i].from], *to = &prover->nodes[flat->edges[i].to];
 
@@ -83,143 +85,84 @@ static bool lay_flat(struct prover *prover, const struct rl_topology *topology)
     return true;
 }
 
-/* ---- names ---- */
+/* ---- functions ---- */
 
 struct named {
-    void *function;
-    uint64_t name;
+    void *handle;
+    struct rl_function is;
 };
 
-static bool ask_names(struct prover *prover)
+/* Those of which not even the name was known when the graph was read, because HIP could not be asked. */
+static bool is_unnamed(const struct node *node)
 {
-    struct named *table;
-    size_t room = 16;
+    return node->is && node->is->type == hipGraphNodeTypeKernel && !node->function.name;
+}
+
+static bool name_functions(struct prover *prover)
+{
+    struct named last = { NULL, { 0, 0 } };
     struct rl_quiet quiet;
+    uint32_t unnamed = 0;
 
-    while (room < 2 * (size_t)prover->node_count)
-        room *= 2;
-    table = allocate(prover, room, sizeof(*table));
-    if (!table)
-        return false;
-    if (!rl_quiet_begin(&quiet)) {
-        rl_release(table);
+    while (unnamed < prover->node_count && !is_unnamed(&prover->nodes[unnamed]))
+        unnamed++;
+    if (unnamed == prover->node_count)
+        return true;
+    if (!rl_quiet_begin(&quiet))
         return refuse(prover, RL_REASON_PENDING_ERROR, "%s", "");
-    }
-    for (uint32_t i = 0; i < prover->node_count; i++) {
-        const struct rl_topology_node *node = prover->nodes[i].is;
-        size_t at;
+    for (uint32_t i = unnamed; i < prover->node_count; i++) {
+        struct node *node = &prover->nodes[i];
 
-        if (!node || node->type != hipGraphNodeTypeKernel)
+        if (!is_unnamed(node))
             continue;
-        at = (size_t)rl_topology_mix((uintptr_t)node->kernel.function) & (room - 1);
-        while (table[at].function && table[at].function != node->kernel.function)
-            at = (at + 1) & (room - 1);
-        if (!table[at].function)
-            table[at] = (struct named){ node->kernel.function,
-                                        rl_function_name(prover->hip, node->kernel.function) };
-        prover->nodes[i].name = table[at].name;
+        if (last.handle != node->is->kernel.function)
+            last = (struct named){ node->is->kernel.function,
+                                   rl_function_find(quiet.hip, node->is->kernel.function) };
+        node->function = last.is;
     }
     rl_quiet_end(&quiet);
-    rl_release(table);
     return true;
 }
 
 /* ---- which node a packet belongs to ---- */
 
-static bool arguments_known(const struct prover *prover, const struct node *node,
-                            const struct rl_seen *packet)
-{
-    return node->is->type == hipGraphNodeTypeKernel && node->is->kernel.arguments &&
-           prover->seen->codes[packet->code].layout.known;
-}
-
-static bool has_geometry(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
-{
-    const struct rl_aql_dispatch *dispatch = &packet->packet.dispatch;
-    const dim3 *grid = &node->is->kernel.grid, *block = &node->is->kernel.block;
-    uint32_t fixed;
-
-    memcpy(&fixed, prover->seen->codes[packet->code].descriptor + RL_DESCRIPTOR_GROUP_BYTES, sizeof(fixed));
-    return dispatch->workgroup[0] == block->x && dispatch->workgroup[1] == block->y &&
-           dispatch->workgroup[2] == block->z && dispatch->grid[0] == (uint64_t)grid->x * block->x &&
-           dispatch->grid[1] == (uint64_t)grid->y * block->y &&
-           dispatch->grid[2] == (uint64_t)grid->z * block->z &&
-           dispatch->group_bytes == fixed + node->is->kernel.shared_bytes;
-}
-
-static bool is_kernel(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
-{
-    const struct rl_topology_node *is = node->is;
-    const struct rl_code *code = &prover->seen->codes[packet->code];
-
-    return code->builtin == RL_BUILTIN_NONE && node->name && node->name == code->name &&
-           has_geometry(prover, node, packet) &&
-           (!arguments_known(prover, node, packet) ||
-            rl_arguments_match(&code->layout, is->kernel.arguments, is->kernel.argument_bytes,
-                               prover->seen->bytes + packet->arguments, code->kernarg_bytes));
-}
-
-static uint64_t bytes_of(const struct node *node)
-{
-    const hipMemsetParams *fill = &node->is->fill;
-
-    return (uint64_t)fill->width * fill->elementSize * (fill->height ? fill->height : 1);
-}
-
-/* HIP splits the fill of one row at 16-byte boundaries, and writes the parts in order; never a rectangle. */
-static bool is_fill(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
-{
-    const hipMemsetParams *fill = &node->is->fill;
-    const struct rl_builtin_use *use = &packet->use;
-    const unsigned char *pattern = prover->seen->bytes + packet->pattern;
-    uint64_t row = (uint64_t)fill->width * fill->elementSize;
-    bool rectangle = fill->height > 1 && fill->pitch != row; /* else its rows lie one behind the other */
-
-    if (!use->pattern_bytes || use->to != (uintptr_t)fill->dst + node->done_bytes ||
-        (use->pattern_bytes % fill->elementSize && use->bytes != use->pattern_bytes))
-        return false;
-    for (uint32_t i = 0; i < use->pattern_bytes; i++)
-        if (pattern[i] != (unsigned char)(fill->value >> 8 * ((node->done_bytes + i) % fill->elementSize)))
-            return false;
-    if (rectangle)
-        return use->bytes == row && use->rows == fill->height && use->pitch == fill->pitch;
-    return use->rows == 1 && node->done_bytes + use->bytes <= bytes_of(node);
-}
-
-/* Memory of this GPU at both ends: such a copy has nothing to do on the host, and none of HIP's own memory in
- * between. */
-static bool on_device(const struct prover *prover, uint64_t address, uint64_t bytes)
-{
-    hsa_amd_pointer_info_t info = { .size = sizeof(info) };
-
-    return prover->seen->hsa->hsa_amd_pointer_info &&
-           prover->seen->hsa->hsa_amd_pointer_info((const void *)address, &info, NULL, NULL, NULL) ==
-               HSA_STATUS_SUCCESS &&
-           info.agentOwner.handle == prover->seen->agent &&
-           address + bytes <= (uintptr_t)info.agentBaseAddress + info.sizeInBytes;
-}
-
-static bool is_copy(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
-{
-    const struct rl_topology_copy *copy = node->is->type == hipGraphNodeTypeMemcpy ? &node->is->copy : NULL;
-
-    if (prover->seen->codes[packet->code].builtin != RL_BUILTIN_COPY)
-        return false;
-    if (copy && copy->bytes &&
-        (packet->use.from != (uintptr_t)copy->from || packet->use.to != (uintptr_t)copy->to ||
-         packet->use.bytes != copy->bytes))
-        return false;
-    return on_device(prover, packet->use.from, packet->use.bytes) &&
-           on_device(prover, packet->use.to, packet->use.bytes);
-}
-
 static bool could_be(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
 {
     switch (node->is->type) {
-    case hipGraphNodeTypeKernel: return is_kernel(prover, node, packet);
-    case hipGraphNodeTypeMemset: return node->is->fill.elementSize && is_fill(prover, node, packet);
-    default: return is_copy(prover, node, packet);
+    case hipGraphNodeTypeKernel: return rl_match_kernel(prover->seen, node->is, node->function, packet);
+    case hipGraphNodeTypeMemset: return rl_match_fill(prover->seen, node->is, node->done_bytes, packet);
+    default: return rl_match_copy(prover->seen, node->is, packet);
     }
+}
+
+/* It can be no kernel of another module. */
+static bool is_certain(const struct node *node)
+{
+    return node->is->type != hipGraphNodeTypeKernel || node->function.module;
+}
+
+/* The launch had other kernels of that name as well: which one a function means that has nothing but a name,
+ * nobody says. */
+static bool has_namesake(const struct prover *prover, const struct rl_seen *packet)
+{
+    const struct rl_code *code = &prover->seen->codes[packet->code];
+
+    for (size_t i = 0; i < prover->seen->code_count; i++)
+        if (prover->seen->codes[i].name == code->name && prover->seen->codes[i].object != code->object)
+            return true;
+    return false;
+}
+
+/* Whether it does not matter which of the two the packet is taken for. */
+static bool are_alike(const struct prover *prover, const struct node *one, const struct node *other,
+                      const struct rl_seen *packet)
+{
+    if (one->is->type == hipGraphNodeTypeKernel && one->is->kernel.function != other->is->kernel.function &&
+        !(is_certain(one) && is_certain(other)) && has_namesake(prover, packet))
+        return false;
+    return (one->before == other->before && one->after == other->after) ||
+           (rl_match_told_by_arguments(prover->seen, one->is, packet) &&
+            rl_match_told_by_arguments(prover->seen, other->is, packet));
 }
 
 /* ---- serving the packets ---- */
@@ -267,8 +210,8 @@ static void finish(struct prover *prover, uint32_t position)
     complete_empty(prover, before);
 }
 
-/* Which of the nodes that wait for nothing the packet is; UINT32_MAX: none. Where several could be meant
- * it must not matter: they have the same neighbours, or do the very same. */
+/* Which of the nodes that wait for nothing the packet is; UINT32_MAX: none. One that can be no other kernel goes
+ * before one that only has its name. */
 static uint32_t meant(struct prover *prover, const struct rl_seen *packet)
 {
     uint32_t found = UINT32_MAX;
@@ -278,15 +221,14 @@ static uint32_t meant(struct prover *prover, const struct rl_seen *packet)
 
         if (!could_be(prover, node, packet))
             continue;
-        if (found == UINT32_MAX) {
-            found = i;
+        other = found == UINT32_MAX ? NULL : &prover->nodes[prover->ready[found]];
+        if (other && is_certain(node) != is_certain(other)) {
+            found = is_certain(node) ? i : found;
             continue;
         }
-        other = &prover->nodes[prover->ready[found]];
-        if ((node->before != other->before || node->after != other->after) &&
-            !(arguments_known(prover, node, packet) && arguments_known(prover, other, packet)))
+        if (other && !are_alike(prover, node, other, packet))
             prover->ambiguous = true;
-        if (prover->ready[i] < prover->ready[found])
+        if (!other || prover->ready[i] < prover->ready[found])
             found = i;
     }
     return found;
@@ -305,7 +247,7 @@ static bool serve(struct prover *prover, uint32_t dispatch, const struct rl_seen
         prover->proof->functions[dispatch] = node->is->kernel.function;
     node->packets++;
     node->done_bytes += packet->use.bytes * packet->use.rows;
-    if (node->is->type != hipGraphNodeTypeMemset || node->done_bytes >= bytes_of(node))
+    if (node->is->type != hipGraphNodeTypeMemset || node->done_bytes >= rl_match_fill_bytes(node->is))
         finish(prover, found);
     return true;
 }
@@ -467,15 +409,15 @@ static void release(struct prover *prover)
     rl_release(prover->ready);
 }
 
-bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology, struct rl_observation *seen,
-              struct rl_proof *proof)
+bool rl_prove(const struct rl_topology *topology, struct rl_observation *seen, struct rl_proof *proof)
 {
-    struct prover prover = { .hip = hip, .seen = seen, .proof = proof };
+    struct prover prover = { .seen = seen, .proof = proof };
     bool good;
 
     memset(proof, 0, sizeof(*proof));
     good = seen->reason == RL_REASON_NONE && list_dispatches(&prover) && lay_flat(&prover, topology) &&
-           ask_names(&prover) && serve_packets(&prover) && watches_own(&prover) && waits_for_own(&prover);
+           name_functions(&prover) && serve_packets(&prover) && watches_own(&prover) &&
+           waits_for_own(&prover);
     if (good && prover.ambiguous)
         levels_in_turn(&prover);
     else if (good)
@@ -484,66 +426,6 @@ bool rl_prove(const struct rl_hip_table *hip, const struct rl_topology *topology
     release(&prover);
     if (!good)
         rl_proof_free(proof);
-    return good;
-}
-
-/* ---- once more, with other arguments ---- */
-
-static bool renew_kernel(struct prover *prover, const struct node *node, const struct rl_seen *packet,
-                         void *function)
-{
-    const struct rl_topology_node *is = node->is;
-    const struct rl_code *code = &prover->seen->codes[packet->code];
-
-    if (is->doubtful || is->kernel.function != function || !has_geometry(prover, node, packet))
-        return false;
-    return !is->kernel.arguments ||
-           rl_arguments_write(&code->layout, is->kernel.arguments, is->kernel.argument_bytes,
-                              prover->seen->bytes + packet->arguments, code->kernarg_bytes);
-}
-
-static bool renew(struct prover *prover, uint32_t dispatch)
-{
-    const struct rl_proof *proof = prover->proof;
-    struct node *node = &prover->nodes[proof->nodes[dispatch]];
-    const struct rl_seen *packet = &prover->seen->packets[proof->packets[dispatch]];
-    bool same = false;
-
-    if (!node->is)
-        return false;
-    if (node->is->type == hipGraphNodeTypeKernel)
-        same = renew_kernel(prover, node, packet, proof->functions[dispatch]);
-    else if (node->is->type == hipGraphNodeTypeMemset)
-        same = node->is->fill.elementSize && is_fill(prover, node, packet);
-    else if (!node->is->doubtful)
-        same = is_copy(prover, node, packet);
-    node->packets++;
-    node->done_bytes += packet->use.bytes * packet->use.rows;
-    return same;
-}
-
-static bool all_renewed(const struct prover *prover)
-{
-    for (uint32_t i = 0; i < prover->node_count; i++) {
-        const struct node *node = &prover->nodes[i];
-
-        if (node->is && (!node->packets ||
-                         (node->is->type == hipGraphNodeTypeMemset && node->done_bytes != bytes_of(node))))
-            return false;
-    }
-    return true;
-}
-
-bool rl_prove_again(const struct rl_topology *topology, struct rl_observation *seen,
-                    const struct rl_proof *proof)
-{
-    struct prover prover = { .seen = seen, .proof = (struct rl_proof *)proof };
-    bool good = lay_flat(&prover, topology);
-
-    for (uint32_t i = 0; good && i < proof->count; i++)
-        good = proof->nodes[i] < prover.node_count && renew(&prover, i);
-    good = good && all_renewed(&prover);
-    release(&prover);
     return good;
 }
 

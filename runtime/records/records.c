@@ -238,6 +238,22 @@ void rl_graph_edges(hipGraph_t handle, const hipGraphNode_t *from, const hipGrap
     rl_record_drop(ref.record);
 }
 
+static bool shape_is_known(struct rl_ref ref)
+{
+    bool known = false;
+
+    if (rl_ref_hold(ref)) {
+        rl_records_lock();
+        known = graph_of(ref)->nodes_known && graph_of(ref)->edges_known;
+        rl_records_unlock();
+        rl_record_drop(ref.record);
+    }
+    return known;
+}
+
+/* HIP refuses most wrong calls before it has touched anything, and some behind a node or an edge more. Nodes
+ * and edges are all that the calls make which come this way: where it is known what was there before, HIP's next
+ * answer tells. */
 void rl_invalidate_graph(hipError_t status, hipGraph_t graph)
 {
     struct rl_ref ref;
@@ -245,7 +261,9 @@ void rl_invalidate_graph(hipError_t status, hipGraph_t graph)
     if (!rl_active())
         return;
     ref = rl_side_table_find(RL_GRAPH, graph);
-    if (status != hipSuccess)
+    if (status == hipErrorInvalidValue && shape_is_known(ref))
+        mark_around(ref, RL_REFUSED);
+    else if (status != hipSuccess)
         mark_around(ref, RL_FAILED);
     count_edit(ref);
 }
@@ -399,9 +417,13 @@ static enum rl_reason differs(const struct rl_graph *graph, const struct rl_topo
     else if (graph->edges_known && ours->edge_sum != read->edge_sum)
         snprintf(detail, RL_TEXT_SIZE, "graph %p has other edges than were added to it", handle);
     else if (graph->was_read && graph->read_edits == edits_of(graph) &&
-             graph->read_digest != topology->digest)
+             graph->read_outline != topology->outline)
         snprintf(detail, RL_TEXT_SIZE, "nodes of graph %p have changed since it was read last", handle);
-    return detail[0] ? RL_REASON_TOPOLOGY_DIFFERS : RL_REASON_NONE;
+    if (!detail[0])
+        return RL_REASON_NONE;
+    return atomic_load_explicit(&graph->base.marks, memory_order_acquire) & RL_REFUSED
+               ? RL_REASON_NATIVE_FAILED
+               : RL_REASON_TOPOLOGY_DIFFERS;
 }
 
 enum rl_reason rl_graph_compare(struct rl_ref ref, const struct rl_topology *topology,
@@ -427,7 +449,7 @@ enum rl_reason rl_graph_compare(struct rl_ref ref, const struct rl_topology *top
     }
     graph->was_read = true;
     graph->read_edits = edits_of(graph);
-    graph->read_digest = topology->digest;
+    graph->read_outline = topology->outline;
     rl_records_unlock();
     rl_record_drop(ref.record);
     return reason;

@@ -28,7 +28,11 @@ enum rl_mark {
     RL_USER_OBJECT = 4,      /* graph: holds a user object */
     RL_UNSEEN = 8,           /* graph: comes from something that has no record */
     RL_CAPTURE_UNKNOWN = 16, /* graph, stream: its capture cannot be followed */
-    RL_CHANGED = 32          /* exec: no longer what its source graph made of it, and launched since */
+    RL_CHANGED = 32,         /* exec: no longer what its source graph made of it, and launched since */
+    RL_REFUSED = 64,   /* graph: HIP refused a call on it; what it has then is compared with what it had */
+    RL_NODE_SET = 128, /* exec: parameters of a node were set since it was last examined */
+    RL_UPDATED = 256,  /* exec: updated from a graph since it was last examined */
+    RL_LAUNCHED = 512  /* exec: a launch was observed */
 };
 
 struct rl_graph {
@@ -38,9 +42,9 @@ struct rl_graph {
     struct rl_shape shape;
     bool nodes_known, edges_known; /* false: HIP's next answer is taken as it is */
     struct rl_node *nodes;
-    struct rl_ref parent;             /* of a graph inside a child node */
-    uint64_t edits;                   /* calls that changed the graph, its nodes or a graph inside it */
-    uint64_t read_edits, read_digest; /* HIP's last answer, and how many calls it had seen */
+    struct rl_ref parent;              /* of a graph inside a child node */
+    uint64_t edits;                    /* calls that changed the graph, its nodes or a graph inside it */
+    uint64_t read_edits, read_outline; /* HIP's last answer, and how many calls it had seen */
     bool was_read;
 };
 
@@ -58,8 +62,9 @@ struct rl_exec {
     _Atomic bool busy;            /* a launch or an update is under way: what is not atomic belongs to it */
     _Atomic uint32_t reason;      /* enum rl_reason: why it is native */
     struct rl_topology *topology; /* NULL: could not be read; owned */
-    struct rl_ref source;         /* the graph it was made from, and that graph's edits at the time */
+    struct rl_ref source; /* the graph it was made or updated from, and that graph's edits at the time */
     uint64_t source_edits;
+    bool updated; /* it was updated, since it was made */
     unsigned long long flags;
 };
 

@@ -1,68 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See topology.h. */
+/* See topology.h: what is asked about one that was read. */
 #include "records/topology.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/fault.h"
 #include "base/memory.h"
-#include "kernels/arguments.h"
+#include "records/places.h"
 
-enum {
-    MOST_NODES = 1 << 20, /* of one graph with all graphs inside it */
-    MOST_EDGES = 1 << 22,
-    MOST_LEVELS = 16,
-    MOST_ARGUMENT_BYTES = 64 << 10,
-    MOST_EXTRA_WORDS = 16,
-};
-
-/* The markers of hipKernelNodeParams.extra, which HIP defines as casts of these numbers. */
-enum { PARAM_END = 3, PARAM_BUFFER = 1, PARAM_BUFFER_SIZE = 2 };
-
-struct reader {
-    const struct rl_hip_table *hip;
-    hipGraphExec_t exec;
-    size_t nodes_left, edges_left;
-    bool
-        branches; /* in the graph being read; arguments tell its nodes apart, or say what an update changes */
-    enum rl_reason reason;
-    char *detail;
-};
-
-struct place {
-    uint64_t key; /* a handle, or an edge */
-    uint32_t position;
-};
-
-__attribute__((format(printf, 3, 4))) static bool refuse(struct reader *reader, enum rl_reason reason,
-                                                         const char *detail, ...)
+struct rl_topology_copy rl_topology_copy(const hipMemcpy3DParms *params)
 {
-    va_list arguments;
+    bool plain = !params->srcArray && !params->dstArray && params->extent.height <= 1 &&
+                 params->extent.depth <= 1 && !params->srcPos.x && !params->srcPos.y && !params->srcPos.z &&
+                 !params->dstPos.x && !params->dstPos.y && !params->dstPos.z;
 
-    if (reader->reason == RL_REASON_NONE) {
-        reader->reason = reason;
-        va_start(arguments, detail);
-        vsnprintf(reader->detail, RL_TOPOLOGY_DETAIL, detail, arguments);
-        va_end(arguments);
-    }
-    return false;
-}
-
-/* Whether a call of ours succeeded; the call is not made where tests let it fail. */
-#define ASKED(reader, name, ...)                                                                             \
-    ((reader)->hip->name && !rl_fault(RL_FAULT_NATIVE) && (reader)->hip->name(__VA_ARGS__) == hipSuccess     \
-         ? true                                                                                              \
-         : refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, #name " gave no answer"))
-
-static void *allocate(struct reader *reader, size_t count, size_t size)
-{
-    void *memory = rl_allocate(count, size);
-
-    if (!memory)
-        refuse(reader, RL_REASON_OUT_OF_MEMORY, "%zu bytes for the description of a graph", count * size);
-    return memory;
+    return (struct rl_topology_copy){ params->srcPtr.ptr, params->dstPtr.ptr,
+                                      plain ? params->extent.width : 0 };
 }
 
 static uint64_t add(uint64_t digest, uint64_t value)
@@ -79,272 +29,7 @@ static uint64_t add_bytes(uint64_t digest, const void *data, size_t size)
     return rl_topology_mix(digest);
 }
 
-static void sink(struct place *places, size_t root, size_t count)
-{
-    struct place moved = places[root];
-    size_t child;
-
-    while ((child = 2 * root + 1) < count) {
-        child += child + 1 < count && places[child + 1].key > places[child].key;
-        if (places[child].key <= moved.key)
-            break;
-        places[root] = places[child];
-        root = child;
-    }
-    places[root] = moved;
-}
-
-/* By key. qsort() would take memory from the application's heap. */
-static void sort(struct place *places, size_t count)
-{
-    for (size_t i = count / 2; i-- > 0;)
-        sink(places, i, count);
-    for (size_t i = count; i-- > 1;) {
-        struct place last = places[i];
-
-        places[i] = places[0];
-        places[0] = last;
-        sink(places, 0, i);
-    }
-}
-
-static bool position_of(const struct place *places, size_t count, hipGraphNode_t handle, uint32_t *position)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (places[middle].key < (uintptr_t)handle)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == count || places[low].key != (uintptr_t)handle)
-        return false;
-    *position = places[low].position;
-    return true;
-}
-
-static bool read_nodes(struct reader *reader, hipGraph_t graph, struct rl_topology *topology,
-                       hipGraphNode_t *handles, struct place *places)
-{
-    size_t count = topology->node_count;
-
-    if (count && !ASKED(reader, hipGraphGetNodes, graph, handles, &count))
-        return false;
-    if (count != topology->node_count)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu nodes, then %zu",
-                      (void *)graph, topology->node_count, count);
-    for (size_t i = 0; i < count; i++) {
-        topology->nodes[i].handle = handles[i];
-        places[i] = (struct place){ (uintptr_t)handles[i], (uint32_t)i };
-        topology->shape.node_sum += rl_topology_node_sum(handles[i]);
-    }
-    topology->shape.nodes = count;
-    sort(places, count);
-    for (size_t i = 0; i < count; i++)
-        if (!places[i].key || (i && places[i].key == places[i - 1].key))
-            return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has node %p twice",
-                          (void *)graph, (void *)(uintptr_t)places[i].key);
-    return true;
-}
-
-/* Takes nodes without unfinished predecessors away until none is left; a cycle leaves some. */
-static bool without_cycle(struct reader *reader, const struct rl_topology *topology)
-{
-    size_t nodes = topology->node_count, edges = topology->edge_count, done = 0, ready = 0;
-    uint32_t *waits = allocate(reader, nodes, sizeof(*waits)),
-             *order = allocate(reader, nodes, sizeof(*order));
-    uint32_t *first = allocate(reader, nodes + 1, sizeof(*first)),
-             *target = allocate(reader, edges, sizeof(*target));
-    bool enough = waits && order && first && target;
-
-    if (enough) {
-        for (size_t i = 0; i < edges; i++) {
-            waits[topology->edges[i].to]++;
-            first[topology->edges[i].from + 1]++;
-        }
-        for (size_t i = 0; i < nodes; i++)
-            first[i + 1] += first[i];
-        for (size_t i = edges; i-- > 0;)
-            target[--first[topology->edges[i].from + 1]] = topology->edges[i].to;
-        /* first[n + 1] now is where n's targets begin; they end where those of n + 1 begin. */
-        for (size_t i = 0; i < nodes; i++)
-            if (!waits[i])
-                order[ready++] = (uint32_t)i;
-        for (; done < ready; done++) {
-            size_t node = order[done], end = node + 1 < nodes ? first[node + 2] : edges;
-
-            for (size_t i = first[node + 1]; i < end; i++)
-                if (!--waits[target[i]])
-                    order[ready++] = target[i];
-        }
-    }
-    rl_release(waits);
-    rl_release(order);
-    rl_release(first);
-    rl_release(target);
-    return enough && done == nodes;
-}
-
-static bool read_edges(struct reader *reader, hipGraph_t graph, struct rl_topology *topology,
-                       const struct place *places)
-{
-    size_t count = 0, again;
-    hipGraphNode_t *from, *to;
-    bool good = false;
-
-    if (!ASKED(reader, hipGraphGetEdges, graph, NULL, NULL, &count))
-        return false;
-    if (count > reader->edges_left)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu edges", (void *)graph,
-                      count);
-    reader->edges_left -= count;
-    topology->edges = allocate(reader, count, sizeof(*topology->edges));
-    from = allocate(reader, count, sizeof(hipGraphNode_t));
-    to = allocate(reader, count, sizeof(hipGraphNode_t));
-    again = topology->edge_count = count;
-    if (topology->edges && from && to)
-        good = !count || ASKED(reader, hipGraphGetEdges, graph, from, to, &again);
-    if (good && again != count)
-        good = refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu edges, then %zu",
-                      (void *)graph, count, again);
-    for (size_t i = 0; good && i < count; i++) {
-        good = position_of(places, topology->node_count, from[i], &topology->edges[i].from) &&
-               position_of(places, topology->node_count, to[i], &topology->edges[i].to);
-        if (!good)
-            refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY,
-                   "graph %p has an edge to a node of another graph", (void *)graph);
-        topology->shape.edge_sum += rl_topology_edge_sum(from[i], to[i]);
-    }
-    topology->shape.edges = count;
-    rl_release(from);
-    rl_release(to);
-    if (good && !without_cycle(reader, topology))
-        good = refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "the edges of graph %p form a cycle",
-                      (void *)graph);
-    return good;
-}
-
-/* Copies the block of packed arguments that `extra` leads to. */
-static bool read_packed(struct reader *reader, struct rl_topology_node *node, void **extra)
-{
-    const void *block = NULL;
-    size_t size = 0;
-
-    for (int i = 0; i + 1 < MOST_EXTRA_WORDS && (uintptr_t)extra[i] != PARAM_END; i += 2) {
-        if ((uintptr_t)extra[i] == PARAM_BUFFER)
-            block = extra[i + 1];
-        else if ((uintptr_t)extra[i] == PARAM_BUFFER_SIZE && extra[i + 1])
-            size = *(const size_t *)extra[i + 1];
-    }
-    node->packed = true;
-    if (!block || !size)
-        return true;
-    if (size > MOST_ARGUMENT_BYTES)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "node %p has %zu bytes of arguments",
-                      (void *)node->handle, size);
-    node->kernel.arguments = allocate(reader, 1, size);
-    if (!node->kernel.arguments)
-        return false;
-    memcpy(node->kernel.arguments, block, size);
-    node->kernel.argument_bytes = size;
-    return true;
-}
-
-static bool read_kernel(struct reader *reader, struct rl_topology_node *node)
-{
-    hipKernelNodeParams params = { 0 };
-
-    if (!ASKED(reader, hipGraphKernelNodeGetParams, node->handle, &params))
-        return false;
-    node->kernel.function = params.func;
-    node->kernel.grid = params.gridDim;
-    node->kernel.block = params.blockDim;
-    node->kernel.shared_bytes = params.sharedMemBytes;
-    if (params.extra)
-        return read_packed(reader, node, params.extra);
-    if (reader->branches || !reader->exec)
-        node->doubtful = !rl_arguments_copy(reader->hip, params.func, params.kernelParams,
-                                            &node->kernel.arguments, &node->kernel.argument_bytes) &&
-                         !reader->exec;
-    return true;
-}
-
-struct rl_topology_copy rl_topology_copy(const hipMemcpy3DParms *params)
-{
-    bool plain = !params->srcArray && !params->dstArray && params->extent.height <= 1 &&
-                 params->extent.depth <= 1 && !params->srcPos.x && !params->srcPos.y && !params->srcPos.z &&
-                 !params->dstPos.x && !params->dstPos.y && !params->dstPos.z;
-
-    return (struct rl_topology_copy){ params->srcPtr.ptr, params->dstPtr.ptr,
-                                      plain ? params->extent.width : 0 };
-}
-
-/* Before 7.2 HIP answers for one of several kinds of copy nodes and takes all others for that one. */
-static void read_copy(struct reader *reader, struct rl_topology_node *node)
-{
-    enum { ANSWERS_FROM = 70200000 };
-    hipMemcpy3DParms params = { 0 };
-    int version = 0;
-
-    if ((reader->branches || !reader->exec) && reader->hip->hipRuntimeGetVersion &&
-        reader->hip->hipRuntimeGetVersion(&version) == hipSuccess && version >= ANSWERS_FROM &&
-        reader->hip->hipGraphMemcpyNodeGetParams &&
-        reader->hip->hipGraphMemcpyNodeGetParams(node->handle, &params) == hipSuccess)
-        node->copy = rl_topology_copy(&params);
-    node->doubtful = !node->copy.bytes && !reader->exec;
-}
-
-/* HIP answers only for nodes of the graph that the exec was made from, and only for these types. */
-static bool read_enabled(struct reader *reader, struct rl_topology_node *node)
-{
-    unsigned int enabled = 1;
-
-    if (!reader->exec || node->type > hipGraphNodeTypeMemset)
-        return true;
-    if (!ASKED(reader, hipGraphNodeGetEnabled, reader->exec, node->handle, &enabled))
-        return false;
-    node->disabled = !enabled;
-    return true;
-}
-
-static struct rl_topology *read_level(struct reader *reader, hipGraph_t graph, int level);
-
-static bool read_child(struct reader *reader, struct rl_topology_node *node, int level)
-{
-    hipGraphExec_t exec = reader->exec;
-    hipGraph_t inner = NULL;
-
-    if (!ASKED(reader, hipGraphChildGraphNodeGetGraph, node->handle, &inner))
-        return false;
-    if (!inner || level + 1 == MOST_LEVELS)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "node %p: graphs inside graphs without end",
-                      (void *)node->handle);
-    reader->exec = NULL;
-    node->child = read_level(reader, inner, level + 1);
-    reader->exec = exec;
-    return node->child;
-}
-
-static bool read_node(struct reader *reader, struct rl_topology_node *node, int level)
-{
-    hipGraphNodeType type = hipGraphNodeTypeCount;
-
-    if (!ASKED(reader, hipGraphNodeGetType, node->handle, &type) ||
-        (node->type = type, !read_enabled(reader, node)))
-        return false;
-    switch (type) {
-    case hipGraphNodeTypeKernel: return read_kernel(reader, node);
-    case hipGraphNodeTypeMemset: return ASKED(reader, hipGraphMemsetNodeGetParams, node->handle, &node->fill);
-    case hipGraphNodeTypeMemcpy: read_copy(reader, node); return true;
-    case hipGraphNodeTypeGraph: return read_child(reader, node, level);
-    default: return true;
-    }
-}
-
-static uint64_t node_digest(uint64_t digest, const struct rl_topology_node *node)
+static uint64_t outline_of(uint64_t digest, const struct rl_topology_node *node)
 {
     digest = add(digest, (uint64_t)node->type << 2 | (uint64_t)node->disabled << 1 | node->packed);
     switch (node->type) {
@@ -352,105 +37,75 @@ static uint64_t node_digest(uint64_t digest, const struct rl_topology_node *node
         digest = add(digest, (uintptr_t)node->kernel.function);
         digest = add_bytes(digest, &node->kernel.grid, sizeof(dim3));
         digest = add_bytes(digest, &node->kernel.block, sizeof(dim3));
-        digest = add(digest, node->kernel.shared_bytes);
-        /* Others are read only where they are needed, and the digest is that of the graph. */
-        return node->packed ? add_bytes(digest, node->kernel.arguments, node->kernel.argument_bytes) : digest;
+        return add(digest, node->kernel.shared_bytes);
     case hipGraphNodeTypeMemset:
         digest = add(digest, (uintptr_t)node->fill.dst);
         digest = add(digest, (uint64_t)node->fill.elementSize << 32 | node->fill.value);
         digest = add(digest, node->fill.width);
         return add(add(digest, node->fill.height), node->fill.pitch);
-    case hipGraphNodeTypeGraph: return add(digest, node->child->digest);
+    case hipGraphNodeTypeGraph: return add(digest, node->child->outline);
     default: return digest;
     }
 }
 
-static void set_digest(struct rl_topology *topology)
+static uint64_t contents_of(uint64_t digest, const struct rl_topology_node *node)
 {
-    uint64_t digest = topology->node_count, edges = 0;
+    if (node->type == hipGraphNodeTypeGraph)
+        return add(digest, node->child->digest);
+    if (node->type != hipGraphNodeTypeKernel)
+        return digest;
+    digest = add(add(digest, node->kernel.is.module), node->kernel.argument_bytes);
+    return add_bytes(digest, node->kernel.arguments, node->kernel.argument_bytes);
+}
 
-    for (size_t i = 0; i < topology->node_count; i++)
-        digest = node_digest(digest, &topology->nodes[i]);
+static bool is_complete(const struct rl_topology_node *node)
+{
+    if (node->type == hipGraphNodeTypeGraph)
+        return node->child->complete;
+    return node->type != hipGraphNodeTypeKernel || node->kernel.known;
+}
+
+void rl_topology_set_digests(struct rl_topology *topology)
+{
+    uint64_t outline = topology->node_count, contents = 0, edges = 0;
+
+    topology->complete = true;
+    for (size_t i = 0; i < topology->node_count; i++) {
+        const struct rl_topology_node *node = &topology->nodes[i];
+
+        outline = outline_of(outline, node);
+        contents = contents_of(contents, node);
+        topology->complete = topology->complete && is_complete(node);
+        topology->has_children = topology->has_children || node->type == hipGraphNodeTypeGraph;
+    }
     for (size_t i = 0; i < topology->edge_count; i++)
         edges += rl_topology_mix((uint64_t)topology->edges[i].from << 32 | topology->edges[i].to);
-    topology->digest = add(digest, edges);
+    topology->outline = add(outline, edges);
+    topology->digest = add(topology->outline, contents);
 }
 
-/* One node behind the other; the edges are known to form no cycle. */
-static bool is_chain(struct reader *reader, const struct rl_topology *topology)
+static void forget_arguments(struct rl_topology *topology)
 {
-    enum { LEFT = 1, ENTERED = 2 };
-    unsigned char *marks;
-    bool chain = true;
+    for (size_t i = 0; i < topology->node_count; i++) {
+        struct rl_topology_node *node = &topology->nodes[i];
 
-    if (topology->edge_count + 1 != topology->node_count)
-        return false;
-    marks = allocate(reader, topology->node_count, sizeof(*marks));
-    for (size_t i = 0; marks && chain && i < topology->edge_count; i++) {
-        unsigned char *from = &marks[topology->edges[i].from], *to = &marks[topology->edges[i].to];
-
-        chain = !(*from & LEFT) && !(*to & ENTERED);
-        *from |= LEFT;
-        *to |= ENTERED;
+        if (node->type == hipGraphNodeTypeGraph)
+            forget_arguments(node->child);
+        if (node->type != hipGraphNodeTypeKernel)
+            continue;
+        rl_release(node->kernel.arguments);
+        node->kernel.arguments = NULL;
+        node->kernel.argument_bytes = 0;
+        node->kernel.known = false;
     }
-    rl_release(marks);
-    return chain && marks;
 }
 
-static bool fill_level(struct reader *reader, hipGraph_t graph, struct rl_topology *topology, int level)
+void rl_topology_forget_children(struct rl_topology *topology)
 {
-    size_t count = 0;
-    hipGraphNode_t *handles;
-    struct place *places;
-    bool good, branches;
-
-    if (!ASKED(reader, hipGraphGetNodes, graph, NULL, &count))
-        return false;
-    if (count > reader->nodes_left)
-        return refuse(reader, RL_REASON_TOPOLOGY_CONTRADICTORY, "graph %p has %zu nodes", (void *)graph,
-                      count);
-    reader->nodes_left -= count;
-    topology->nodes = allocate(reader, count, sizeof(*topology->nodes));
-    handles = allocate(reader, count, sizeof(*handles));
-    places = allocate(reader, count, sizeof(*places));
-    good = topology->nodes && handles && places;
-    topology->node_count = topology->nodes ? count : 0;
-    good = good && read_nodes(reader, graph, topology, handles, places) &&
-           read_edges(reader, graph, topology, places);
-    branches = good && !is_chain(reader, topology);
-    for (size_t i = 0; good && i < count; i++) {
-        reader->branches = branches;
-        good = read_node(reader, &topology->nodes[i], level);
-    }
-    rl_release(handles);
-    rl_release(places);
-    return good;
-}
-
-static struct rl_topology *read_level(struct reader *reader, hipGraph_t graph, int level)
-{
-    struct rl_topology *topology = allocate(reader, 1, sizeof(*topology));
-
-    if (!topology)
-        return NULL;
-    if (!fill_level(reader, graph, topology, level)) {
-        rl_topology_free(topology);
-        return NULL;
-    }
-    set_digest(topology);
-    return topology;
-}
-
-struct rl_topology *rl_topology_read(const struct rl_hip_table *hip, hipGraph_t graph, hipGraphExec_t exec,
-                                     enum rl_reason *reason, char detail[RL_TOPOLOGY_DETAIL])
-{
-    struct reader reader = { hip, exec, MOST_NODES, MOST_EDGES, false, RL_REASON_NONE, detail };
-    struct rl_topology *topology;
-
-    detail[0] = 0;
-    topology = read_level(&reader, graph, 0);
-    *reason = reader.reason;
-    return topology;
+    topology->children_doubtful = false;
+    for (size_t i = 0; i < topology->node_count; i++)
+        if (topology->nodes[i].type == hipGraphNodeTypeGraph)
+            forget_arguments(topology->nodes[i].child);
 }
 
 void rl_topology_free(struct rl_topology *topology)
@@ -471,20 +126,20 @@ void rl_topology_free(struct rl_topology *topology)
 }
 
 /* NULL: no memory. */
-static struct place *sorted_edges(const struct rl_topology *topology)
+static struct rl_place *sorted_edges(const struct rl_topology *topology)
 {
-    struct place *edges = rl_allocate(topology->edge_count, sizeof(*edges));
+    struct rl_place *edges = rl_allocate(topology->edge_count, sizeof(*edges));
 
     for (size_t i = 0; edges && i < topology->edge_count; i++)
         edges[i].key = (uint64_t)topology->edges[i].from << 32 | topology->edges[i].to;
     if (edges)
-        sort(edges, topology->edge_count);
+        rl_places_sort(edges, topology->edge_count);
     return edges;
 }
 
 static bool edges_alike(const struct rl_topology *one, const struct rl_topology *other)
 {
-    struct place *left = sorted_edges(one), *right = sorted_edges(other);
+    struct rl_place *left = sorted_edges(one), *right = sorted_edges(other);
     bool alike = left && right;
 
     for (size_t i = 0; alike && i < one->edge_count; i++)

@@ -10,6 +10,7 @@
 #ifndef REDLINE_TOPOLOGY_H
 #define REDLINE_TOPOLOGY_H
 
+#include "kernels/functions.h"
 #include "native_table.h"
 #include "report/reasons.h"
 
@@ -28,9 +29,11 @@ struct rl_topology_node {
     union {
         struct {
             void *function;
+            struct rl_function is; /* which kernel that is */
             dim3 grid, block;
             unsigned int shared_bytes;
-            void *arguments; /* one block, owned; NULL: not needed or not known (arguments.h) */
+            bool known;      /* `arguments` is all of them; false: not needed or not known (arguments.h) */
+            void *arguments; /* one block, owned; NULL: none */
             size_t argument_bytes;
         } kernel;
         hipMemsetParams fill;
@@ -49,16 +52,25 @@ struct rl_topology {
         uint32_t from, to; /* positions in nodes */
     } *edges;
     struct rl_shape shape; /* of this level alone */
-    uint64_t digest;       /* of everything, by position and without handles */
+    uint64_t outline; /* of everything that only calls can change, by position and without node handles */
+    uint64_t digest;  /* and of which kernels they are, and what arguments hold, which anybody may write to */
+    bool complete;    /* the digest tells of every argument */
+    bool has_children;      /* a child node */
+    bool children_doubtful; /* HIP may have left the arguments in there as they were before */
 };
 
 /*
- * Describes `graph`; `exec` was just made from it, or is NULL when it was made from another graph. NULL with *reason and
- * detail when an answer was refused, did not fit, or memory ran out.
+ * Describes `graph`; `exec` was just made from it, or is NULL when it was made from another graph. `failed`: a call on the
+ * graph or its nodes did, and no pointer that HIP hands out is followed. NULL with *reason and detail when an answer was
+ * refused, did not fit, or memory ran out.
  */
 struct rl_topology *rl_topology_read(const struct rl_hip_table *hip, hipGraph_t graph, hipGraphExec_t exec,
-                                     enum rl_reason *reason, char detail[RL_TOPOLOGY_DETAIL]);
+                                     bool failed, enum rl_reason *reason, char detail[RL_TOPOLOGY_DETAIL]);
 void rl_topology_free(struct rl_topology *topology);
+void rl_topology_set_digests(struct rl_topology *topology); /* when all else is there */
+
+/* Arguments in inner graphs are not known any more. */
+void rl_topology_forget_children(struct rl_topology *topology);
 
 /* Whether both have the same nodes and edges at the same positions, whatever their parameters. */
 bool rl_topology_alike(const struct rl_topology *one, const struct rl_topology *other);

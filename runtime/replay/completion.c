@@ -74,13 +74,27 @@ void rl_completions_reap(const struct rl_hsa_table *hsa, struct rl_completions *
         reap(hsa, &completions->all[i]);
 }
 
-void rl_completions_wait(const struct rl_hsa_table *hsa, struct rl_completions *completions,
-                         const _Atomic bool *failed)
+/* Asked while nobody else can let go of it. */
+static bool has(const struct rl_hsa_table *hsa, struct rl_completion *completion,
+                bool (*is)(const struct rl_use *use, const void *context), const void *context)
+{
+    struct rl_use *use = atomic_load_explicit(&completion->use, memory_order_relaxed);
+    bool found;
+
+    while (use == BUSY || (use && !atomic_compare_exchange_weak(&completion->use, &use, BUSY)))
+        use = atomic_load_explicit(&completion->use, memory_order_relaxed);
+    if (!use)
+        return false;
+    found = hsa->hsa_signal_load_scacquire(completion->signal) && is(use, context);
+    atomic_store_explicit(&completion->use, use, memory_order_release);
+    return found;
+}
+
+bool rl_completions_have(const struct rl_hsa_table *hsa, struct rl_completions *completions,
+                         bool (*is)(const struct rl_use *use, const void *context), const void *context)
 {
     for (size_t i = 0; i < RL_COMPLETIONS; i++)
-        while (atomic_load_explicit(&completions->all[i].use, memory_order_acquire) &&
-               !atomic_load_explicit(failed, memory_order_relaxed) &&
-               hsa->hsa_signal_wait_scacquire(completions->all[i].signal, HSA_SIGNAL_CONDITION_LT, 1,
-                                              UINT64_MAX, HSA_WAIT_STATE_BLOCKED) > 0)
-            ;
+        if (has(hsa, &completions->all[i], is, context))
+            return true;
+    return false;
 }

@@ -58,8 +58,8 @@ void rl_completion_return(struct rl_completion *completion);
 /* Lets go of what all replays that are done have used. */
 void rl_completions_reap(const struct rl_hsa_table *hsa, struct rl_completions *completions);
 
-/* Waits until every replay is done, or the device has failed: only where HIP waits too. */
-void rl_completions_wait(const struct rl_hsa_table *hsa, struct rl_completions *completions,
-                         const _Atomic bool *failed);
+/* Whether a replay that is not known to be done uses something that `is` one of those. */
+bool rl_completions_have(const struct rl_hsa_table *hsa, struct rl_completions *completions,
+                         bool (*is)(const struct rl_use *use, const void *context), const void *context);
 
 #endif

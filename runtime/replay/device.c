@@ -196,14 +196,17 @@ void rl_devices_reap(const struct rl_hsa_table *hsa)
     }
 }
 
-void rl_devices_wait(const struct rl_hsa_table *hsa)
+bool rl_devices_have(const struct rl_hsa_table *hsa,
+                     bool (*is)(const struct rl_use *use, const void *context), const void *context)
 {
     for (size_t i = 0; i < RL_DEVICES; i++) {
         struct rl_device *device = atomic_load_explicit(&devices[i], memory_order_acquire);
 
-        if (device)
-            rl_completions_wait(hsa, &device->completions, &device->failed);
+        if (device && !atomic_load_explicit(&device->failed, memory_order_relaxed) &&
+            rl_completions_have(hsa, &device->completions, is, context))
+            return true;
     }
+    return false;
 }
 
 static bool is_for_ever(hipError_t status)

@@ -48,9 +48,12 @@ struct rl_device *rl_device_find(const struct rl_hsa_table *hsa, uint64_t agent,
 void *rl_device_allocate(const struct rl_hsa_table *hsa, struct rl_device *device, size_t bytes);
 void rl_device_release(const struct rl_hsa_table *hsa, struct rl_device *device, void *memory, size_t bytes);
 
-/* On all devices: lets go of what replays that are done have used; waits until every replay is done. */
+/* On all devices: lets go of what replays that are done have used. */
 void rl_devices_reap(const struct rl_hsa_table *hsa);
-void rl_devices_wait(const struct rl_hsa_table *hsa);
+
+/* Whether a replay that is not known to be done, on a device that has not failed, uses one of those. */
+bool rl_devices_have(const struct rl_hsa_table *hsa,
+                     bool (*is)(const struct rl_use *use, const void *context), const void *context);
 
 /* All devices have failed if this is a status that HIP answers with for ever after an error of a GPU: it
  * does not say of which one. */

@@ -5,11 +5,15 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "kernels/functions.h"
 #include "native/native.h"
 #include "native/tools.h"
+#include "proof/renew.h"
 #include "records/records.h"
 #include "replay/gate.h"
 #include "replay/inject.h"
+#include "replay/renewal.h"
+#include "replay/retired_code.h"
 #include "report/options.h"
 
 enum {
@@ -25,13 +29,15 @@ enum {
 struct shown {
     struct rl_observation seen;
     struct rl_proof proof;
-    unsigned code; /* code_generation at that time */
+    unsigned functions; /* rl_function_generation() before it */
 };
 
 /* Of one exec; what is not atomic belongs to whoever has made the exec busy. */
 struct launches {
     struct rl_plan *plan;
     struct shown *shown;     /* what the plan was made from; NULL: no plan */
+    struct shown *foretold;  /* what HIP's next launch should show; NULL: nothing was foretold */
+    uint32_t ways;           /* in which that differs from the launch before: see renewal.h */
     _Atomic uint32_t reason; /* enum rl_reason: native because of what a launch showed */
     unsigned observations;   /* without success since the last change */
     unsigned missed;         /* replays that did not find a place, one after the other */
@@ -87,21 +93,20 @@ static void set_watched(struct rl_exec *exec, const char *tool)
     rl_report_gate(tool ? tool : "");
 }
 
-static _Atomic unsigned code_generation;
-
-static void forget_shown(struct launches *launches)
+static void release(struct shown **shown)
 {
-    if (!launches->shown)
+    if (!*shown)
         return;
-    rl_observe_free(&launches->shown->seen);
-    rl_proof_free(&launches->shown->proof);
-    rl_release(launches->shown);
-    launches->shown = NULL;
+    rl_observe_free(&(*shown)->seen);
+    rl_proof_free(&(*shown)->proof);
+    rl_release(*shown);
+    *shown = NULL;
 }
 
 static void forget_plan(struct launches *launches)
 {
-    forget_shown(launches);
+    release(&launches->shown);
+    release(&launches->foretold);
     if (launches->plan)
         rl_plan_drop(launches->plan);
     launches->plan = NULL;
@@ -114,20 +119,41 @@ static void stay_native(struct rl_exec *exec, enum rl_reason reason, const char 
     rl_report_exec_reason(report_of(exec), reason, "%s", detail);
 }
 
-/* The plan that the exec has now, for what it was changed to. */
-static bool renew(const struct launch *launch)
+/* Not in a launch that replays. */
+static void reclaim(const struct rl_hsa_table *hsa)
 {
-    struct rl_exec *exec = launch->exec;
+    rl_plans_reclaim(hsa);
+    rl_unloads_reclaim(hsa);
+}
+
+/* Whether what the last launch showed is, with other values, what HIP would submit now. It is then that. */
+static bool foretell(struct rl_exec *exec, uint32_t ways)
+{
     struct launches *launches = launches_of(exec);
+    struct shown *shown = launches->shown;
+
+    return ways && !rl_renewal_refuted(ways) && shown && exec->topology && rl_plan_has_code(launches->plan) &&
+           atomic_load_explicit(&exec->reason, memory_order_acquire) == RL_REASON_NONE &&
+           rl_renew(exec->topology, shown->functions, &shown->seen, &shown->proof);
+}
+
+/* The plan that the exec has now, for what it was changed to. */
+static bool renew(const struct launch *launch, uint32_t ways)
+{
+    struct launches *launches = launches_of(launch->exec);
     struct shown *shown = launches->shown;
     struct rl_plan *plan;
     enum rl_reason reason;
     char detail[RL_SEEN_DETAIL];
 
-    if (!shown || !exec->topology || shown->code != atomic_load(&code_generation) ||
-        atomic_load_explicit(&exec->reason, memory_order_acquire) != RL_REASON_NONE ||
-        !rl_prove_again(exec->topology, &shown->seen, &shown->proof))
+    if (!foretell(launch->exec, ways))
         return false;
+    if (!rl_renewal_known(launch->hip, ways)) {
+        launches->foretold = shown; /* for observe() to compare with */
+        launches->shown = NULL;
+        launches->ways = ways;
+        return false;
+    }
     rl_plans_reclaim(launch->hsa); /* gives back memory of an earlier one */
     plan = rl_plan_make(launches->plan->device, &shown->seen, &shown->proof, &reason, detail);
     if (!plan)
@@ -138,22 +164,37 @@ static bool renew(const struct launch *launch)
     return true;
 }
 
+/* The next launch is HIP's, and observed. */
+static void start_fresh(const struct launch *launch)
+{
+    struct rl_exec *exec = launch->exec;
+    struct launches *launches = launches_of(exec);
+    struct shown *foretold = launches->foretold;
+
+    launches->foretold = NULL;
+    launches->changed = true;
+    if (launches->plan)
+        launches->wasted = launches->replays ? 0 : launches->wasted + 1;
+    forget_plan(launches);
+    launches->foretold = foretold;
+    launches->reason = RL_REASON_NONE;
+    launches->observations = launches->missed = 0;
+    if (exec->topology && exec->topology->children_doubtful)
+        rl_topology_forget_children(exec->topology);
+    rl_report_exec_reason(report_of(exec), atomic_load_explicit(&exec->reason, memory_order_relaxed), NULL);
+}
+
 /* Something about the exec has changed since the last launch. */
 static void start_again(const struct launch *launch)
 {
     struct rl_exec *exec = launch->exec;
+    uint32_t marks = RL_STALE | RL_NODE_SET | RL_UPDATED, before;
 
     atomic_fetch_or(&exec->base.marks, RL_CHANGED);
-    atomic_fetch_and(&exec->base.marks, ~(uint32_t)RL_STALE);
-    if (renew(launch))
-        return;
-    launches_of(exec)->changed = true;
-    if (launches_of(exec)->plan)
-        launches_of(exec)->wasted = launches_of(exec)->replays ? 0 : launches_of(exec)->wasted + 1;
-    forget_plan(launches_of(exec));
-    launches_of(exec)->reason = RL_REASON_NONE;
-    launches_of(exec)->observations = launches_of(exec)->missed = 0;
-    rl_report_exec_reason(report_of(exec), atomic_load_explicit(&exec->reason, memory_order_relaxed), NULL);
+    before = atomic_fetch_and(&exec->base.marks, ~marks);
+    release(&launches_of(exec)->foretold);
+    if (!renew(launch, before & (RL_NODE_SET | RL_UPDATED)))
+        start_fresh(launch);
 }
 
 /* ---- fresh ---- */
@@ -166,7 +207,7 @@ static struct rl_plan *plan_from(const struct launch *launch, struct shown *show
     struct rl_device *device;
     struct rl_plan *plan = NULL;
 
-    if (!rl_prove(launch->hip, launch->exec->topology, seen, &shown->proof)) {
+    if (!rl_prove(launch->exec->topology, seen, &shown->proof)) {
         *reason = seen->reason;
         snprintf(detail, RL_SEEN_DETAIL, "%s", seen->detail);
         return NULL;
@@ -184,6 +225,17 @@ static struct rl_plan *plan_from(const struct launch *launch, struct shown *show
     return plan;
 }
 
+/* HIP has launched what was foretold, or something else. */
+static void compare(struct launches *launches)
+{
+    const struct shown *foretold = launches->foretold, *shown = launches->shown;
+
+    if (foretold && launches->plan)
+        rl_renewal_shown(launches->ways,
+                         rl_renew_was_right(&foretold->seen, &foretold->proof, &shown->seen, &shown->proof));
+    release(&launches->foretold);
+}
+
 static hipError_t observe(const struct launch *launch)
 {
     struct launches *launches = launches_of(launch->exec);
@@ -195,7 +247,8 @@ static hipError_t observe(const struct launch *launch)
     if (!shown)
         return by_hip(launch);
     launches->shown = shown;
-    shown->code = atomic_load(&code_generation);
+    shown->functions = rl_function_generation();
+    atomic_fetch_or(&launch->exec->base.marks, RL_LAUNCHED);
     rl_observe_begin(&shown->seen, launch->hsa);
     status = by_hip(launch);
     rl_observe_end(&shown->seen);
@@ -209,8 +262,9 @@ static hipError_t observe(const struct launch *launch)
                  (reason == RL_REASON_PENDING_ERROR ? MOST_WITH_ERROR : MOST_OBSERVATIONS))
             stay_native(launch->exec, reason, detail);
     }
+    compare(launches);
     if (!launches->plan)
-        forget_shown(launches);
+        release(&launches->shown);
     return status;
 }
 
@@ -287,7 +341,7 @@ static bool replay(const struct launch *launch)
         return missed(launch, result);
     launches->missed = 0;
     if (++launches->replays % RECLAIM_EVERY == 0)
-        rl_plans_reclaim(launch->hsa);
+        reclaim(launch->hsa);
     rl_report_launch(report_of(launch->exec), true);
     return true;
 }
@@ -297,7 +351,7 @@ static hipError_t instead(const struct launch *launch)
 {
     hipError_t status = by_hip(launch);
 
-    rl_plans_reclaim(launch->hsa);
+    reclaim(launch->hsa);
     if (status == hipSuccess && !atomic_load(&rl_captures_open))
         rl_stream_state_make(launch->hip, launch->stream, launch->per_thread);
     return status;
@@ -310,6 +364,8 @@ static hipError_t launch_held(const struct launch *launch)
     /* rule: a-changed-exec-is-observed-again */
     if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)
         start_again(launch);
+    if (launches_of(exec)->plan && !rl_plan_has_code(launches_of(exec)->plan))
+        start_fresh(launch);
     if (launches_of(exec)->plan) {
         if (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE)
             return replay(launch) ? hipSuccess : instead(launch);
@@ -386,7 +442,7 @@ static struct rl_plan *take_plan(hipGraphExec_t handle)
 
         plan = launches->plan;
         launches->plan = NULL;
-        forget_shown(launches);
+        forget_plan(launches);
     }
     if (rl_side_table_erase(RL_EXEC, handle))
         rl_count(RL_COUNT_execs_destroyed);
@@ -394,18 +450,13 @@ static struct rl_plan *take_plan(hipGraphExec_t handle)
     return plan;
 }
 
-void rl_launches_ask_for_errors(void)
+/* HIP's answer to a destroy is then the error: what it knows of its devices by now. */
+static bool has_failed(const struct rl_device *device)
 {
     const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
 
     if (hip && rl_hip_own(hip)->hipPeekAtLastError)
         rl_devices_note_error(rl_hip_own(hip)->hipPeekAtLastError());
-}
-
-/* HIP's answer to a destroy is then the error. */
-static bool has_failed(const struct rl_device *device)
-{
-    rl_launches_ask_for_errors();
     return atomic_load_explicit(&device->failed, memory_order_relaxed);
 }
 
@@ -418,7 +469,7 @@ hipError_t rl_launch_destroy(rl_hipGraphExecDestroy_fn *native, hipGraphExec_t h
         return native(NULL);
     plan = take_plan(handle);
     if (hsa)
-        rl_plans_reclaim(hsa);
+        reclaim(hsa);
     if (!plan)
         return native(handle);
     rl_devices_reap(hsa);
@@ -440,16 +491,4 @@ static void retire(struct rl_record *record)
 bool rl_launches_define(void)
 {
     return rl_side_table_define(RL_EXEC, sizeof(struct launched_exec), retire);
-}
-
-void rl_launches_drain(void)
-{
-    const struct rl_hsa_table *hsa = atomic_load_explicit(&rl_hsa_current, memory_order_acquire);
-
-    atomic_fetch_add(&code_generation, 1);
-    if (hsa) {
-        rl_devices_wait(hsa);
-        rl_plans_reclaim(hsa);
-    }
-    rl_code_forget();
 }

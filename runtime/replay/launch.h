@@ -7,7 +7,8 @@
  *     native     a reason stands against replays: HIP launches until something about the exec changes
  *
  * A change (RL_STALE in the exec's marks) of nothing but arguments that are known gives a new plan, made from
- * what the last observed launch showed; any other makes the exec fresh again. Whatever speaks against one
+ * what the last observed launch showed, if it is known what HIP makes of it (renewal.h); any other makes the exec
+ * fresh again, and so does code of the plan that was unloaded. Whatever speaks against one
  * single launch, such as a capture that is open or a stream that has not been seen, makes that launch native
  * and is counted.
  *
@@ -26,10 +27,5 @@ hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t exec, hipStrea
 hipError_t rl_launch_destroy(rl_hipGraphExecDestroy_fn *native, hipGraphExec_t exec);
 
 bool rl_launches_define(void); /* before the first record of an exec is made; any number of times */
-void rl_launches_drain(void);  /* before code is unloaded: waits for the replays that may run it */
-
-/* What HIP knows of its devices by now, before something waits for replays: one that failed may never be
- * done. Not while the process ends, when HIP's thread state may be gone. */
-void rl_launches_ask_for_errors(void);
 
 #endif

@@ -171,6 +171,15 @@ static void dump(const struct rl_plan *plan)
     close(file);
 }
 
+static void note_executables(struct rl_plan *plan, const struct rl_observation *seen)
+{
+    for (size_t i = 0; i < seen->code_count; i++)
+        if (!rl_plan_runs(plan, seen->codes[i].executable))
+            plan->executables[plan->executable_count++] = seen->codes[i].executable;
+    /* One may have been unloaded since its kernels were seen: the first replay looks. */
+    atomic_store_explicit(&plan->checked, rl_code_generation() - 1, memory_order_relaxed);
+}
+
 static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char detail[RL_SEEN_DETAIL])
 {
     struct rl_plan *plan = NULL;
@@ -204,7 +213,7 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
     move_to(draft, -(UINT64_C(1) << 32));
     room = lower.dwords + BUFFER_ALIGNMENT / sizeof(uint32_t);
     buffer = place(draft, room * sizeof(uint32_t), BUFFER_ALIGNMENT);
-    plan = rl_allocate(1, sizeof(*plan));
+    plan = rl_allocate(1, sizeof(*plan) + draft->seen->code_count * sizeof(plan->executables[0]));
     memory = plan ? rl_device_allocate(draft->seen->hsa, draft->device, draft->bytes) : NULL;
     if (!memory) {
         rl_release(plan);
@@ -234,6 +243,7 @@ static struct rl_plan *build(struct draft *draft, enum rl_reason *reason, char d
         .memory = memory,
         .bytes = draft->bytes,
     };
+    note_executables(plan, draft->seen);
     *reason = RL_REASON_NONE;
     return plan;
 }
@@ -255,6 +265,27 @@ struct rl_plan *rl_plan_make(struct rl_device *device, const struct rl_observati
     if (plan)
         dump(plan);
     return plan;
+}
+
+bool rl_plan_runs(const struct rl_plan *plan, uint64_t executable)
+{
+    for (size_t i = 0; i < plan->executable_count; i++)
+        if (plan->executables[i] == executable)
+            return true;
+    return false;
+}
+
+bool rl_plan_has_code(struct rl_plan *plan)
+{
+    unsigned generation = rl_code_generation();
+
+    if (atomic_load_explicit(&plan->checked, memory_order_relaxed) == generation)
+        return true;
+    for (size_t i = 0; i < plan->executable_count; i++)
+        if (!rl_code_is_loaded(plan->executables[i]))
+            return false;
+    atomic_store_explicit(&plan->checked, generation, memory_order_relaxed);
+    return true;
 }
 
 /* ---- life ---- */

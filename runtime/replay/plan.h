@@ -28,14 +28,21 @@ struct rl_plan {
     _Atomic uintptr_t last_queue;
     uint32_t dispatches, levels;
     void *memory;
-    size_t bytes;         /* of memory */
-    struct rl_plan *next; /* among those put aside */
+    size_t bytes;             /* of memory */
+    struct rl_plan *next;     /* among those put aside */
+    _Atomic unsigned checked; /* rl_code_generation() when all its code was last known to be there */
+    size_t executable_count;
+    uint64_t executables[]; /* rl_code.executable of its kernels, each once */
 };
 
 /* NULL with a reason. The observation is still what its launch left. */
 struct rl_plan *rl_plan_make(struct rl_device *device, const struct rl_observation *seen,
                              const struct rl_proof *proof, enum rl_reason *reason,
                              char detail[RL_SEEN_DETAIL]);
+
+/* Whether the code that it runs is still loaded. */
+bool rl_plan_has_code(struct rl_plan *plan);
+bool rl_plan_runs(const struct rl_plan *plan, uint64_t executable);
 
 static inline void rl_plan_drop(struct rl_plan *plan)
 {

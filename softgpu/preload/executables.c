@@ -78,10 +78,12 @@ static hsa_status_t note(hsa_executable_t executable, hsa_executable_symbol_t sy
     }
     if (named && whole && one.kernel.object) {
         strncpy(one.kernel.name, name, sizeof one.kernel.name - 1);
-        if (one.kind == HSA_SYMBOL_KIND_KERNEL)
+        if (one.kind == HSA_SYMBOL_KIND_KERNEL) {
             one.kernel.entry =
                 one.kernel.object +
                 (uint64_t)((const struct sg_kernel_descriptor *)one.kernel.object)->entry_offset;
+            sgp_name_by_code(executable.handle, &one.kernel);
+        }
         add(&one);
     }
     free(name);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct sgp_kernel {
-    char name[256];  /* without ".kd" */
+    char name[256];  /* of the function that the descriptor enters */
     uint64_t object; /* address of the kernel descriptor */
     uint64_t entry;  /* first instruction */
     uint32_t kernarg_bytes;
@@ -61,5 +61,8 @@ extern struct sgp_doorbell softgpu_preload_doorbell;
     }
 
 bool sgp_vmem_mapped(uint64_t address, uint64_t size);
+
+/* Replaces the name, which the executable's symbol gave, where the code object has a function at the entry. */
+void sgp_name_by_code(uint64_t executable, struct sgp_kernel *kernel);
 
 #endif

@@ -20,6 +20,8 @@ enum { CALL_COUNT = sizeof(calls) / sizeof(calls[0]), SECONDS = 20 };
 
 static int current;
 static hipModule_t module; /* loading it takes longer than all else */
+static hipLibrary_t library;
+static const void *image;
 
 /* The runner starts the program again behind the call. */
 static void give_up(int number)
@@ -126,6 +128,11 @@ static void prepare(struct world *w)
     w->mode = hipStreamCaptureModeRelaxed;
     w->count = 4;
     w->module = module ? module : (module = world_module());
+    w->path = world_path();
+    w->image = image ? image : (image = world_image());
+    if (!library)
+        PREPARE(hipLibraryLoadFromFile(&library, w->path, NULL, NULL, 0, NULL, NULL, 0));
+    w->library = library;
     PREPARE(hipMalloc(&memory, 2 * WORDS * sizeof(uint32_t)));
     w->data = memory;
     w->source = w->data + WORDS;

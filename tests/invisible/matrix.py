@@ -69,6 +69,7 @@ VALID = {
     "hipEvent_t": "w->event",
     "hipUserObject_t": "w->object",
     "hipModule_t": "w->module",
+    "hipLibrary_t": "w->library",
     "size_t": "1",
     "unsigned int": "0",
     "unsigned long long": "0",
@@ -139,6 +140,14 @@ SPECIAL = {
     ("hipGraphRemoveDependencies", "from"): "&w->kernel",
     ("hipGraphRemoveDependencies", "to"): "&w->memset",
     ("hipStreamBeginCaptureToGraph", "dependencyData"): "NULL",
+    ("hipModuleLoad", "fname"): "w->path",
+    ("hipModuleLoadData", "image"): "w->image",
+    ("hipModuleLoadDataEx", "image"): "w->image",
+    ("hipModuleLoadFatBinary", "fatbin"): "w->image",
+    ("hipModuleGetFunction", "kname"): '"scale"',
+    ("hipLibraryLoadFromFile", "fileName"): "w->path",
+    ("hipLibraryLoadData", "code"): "w->image",
+    ("hipLibraryGetKernel", "name"): '"scale"',
 }
 MEMORY = ("dst", "src", "symbol", "devPtr", "dev_ptr", "ptr")
 

@@ -27,6 +27,9 @@ struct world {
     hipEvent_t event;
     hipUserObject_t object;
     hipModule_t module;
+    hipLibrary_t library;
+    const char *path; /* of the module's file */
+    const void *image;
     uint32_t *data, *source;
     void *allocated;
     hipKernelNodeParams kernel_params;
@@ -101,16 +104,34 @@ static inline hipFunction_t world_function(hipModule_t module, const char *name)
     return function;
 }
 
-static inline hipModule_t world_module(void)
+static inline const char *world_path(void)
 {
+    static char path[4096];
     hipDeviceProp_t properties;
-    hipModule_t module = NULL;
-    char path[4096];
 
     PREPARE(hipGetDeviceProperties(&properties, 0));
     snprintf(path, sizeof(path), "%s/%.*s/kernels.co", getenv("APP_FIXTURES"),
              (int)strcspn(properties.gcnArchName, ":"), properties.gcnArchName);
-    PREPARE(hipModuleLoad(&module, path));
+    return path;
+}
+
+static inline const void *world_image(void)
+{
+    static unsigned char image[1 << 18];
+    FILE *file = fopen(world_path(), "rb");
+
+    if (!file || !fread(image, 1, sizeof(image), file))
+        printf("  prepare image: none\n");
+    if (file)
+        fclose(file);
+    return image;
+}
+
+static inline hipModule_t world_module(void)
+{
+    hipModule_t module = NULL;
+
+    PREPARE(hipModuleLoad(&module, world_path()));
     return module;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs, nodes and execs: what their records say, and that none of them outlives its object. See check.h. */
 #include "check.h"
+#include "kernels/functions.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -293,7 +294,7 @@ static void check_update(void)
 {
     hipGraphExecUpdateResult result = 77;
     hipGraphNode_t nodes[3], other_nodes[3], error = (hipGraphNode_t)88;
-    hipGraph_t graph = chain(nodes), crossed = new_graph(), same, longer = chain(other_nodes);
+    hipGraph_t graph = chain(nodes), crossed = new_graph(), same, longer = chain(other_nodes), other_type;
     hipGraphExec_t exec = instantiate(graph);
 
     /* C013: the very same graph, at once */
@@ -309,7 +310,7 @@ static void check_update(void)
     CHECK(hipGraphExecUpdate(exec, NULL, &error, &result) == hipErrorInvalidValue);
     CHECK(hipGraphExecUpdate(NULL, graph, &error, &result) == hipErrorInvalidValue);
     CHECK(result == 77 && error == (hipGraphNode_t)88 && hipGetLastError() == hipErrorInvalidValue);
-    CHECK(reason_of(exec) == RL_REASON_NATIVE_FAILED); /* a failed update may have gone half the way */
+    CHECK(reason_of(exec) == RL_REASON_NONE && !stale(exec)); /* refused before anything was looked at */
 
     /* new parameters from a graph of the same form */
     same = chain(other_nodes);
@@ -327,10 +328,22 @@ static void check_update(void)
     CHECK(reason_of(exec) == RL_REASON_TOPOLOGY_DIFFERS);
     CHECK(exec_record(exec)->topology->edges[0].to == 1);
 
-    /* 910, with an exec that is half updated; a good update makes it whole again */
+    /* 910, from a graph with more nodes: HIP has counted and done nothing */
+    GOOD(hipGraphExecUpdate(exec, same, &error, &result));
+    CHECK(reason_of(exec) == RL_REASON_NONE && stale(exec));
     kernel_node(longer, 4, NULL);
     CHECK(hipGraphExecUpdate(exec, longer, &error, &result) == hipErrorGraphExecUpdateFailure);
     CHECK(error == NULL && result == hipGraphExecUpdateErrorTopologyChanged);
+    CHECK(hipGetLastError() == hipErrorGraphExecUpdateFailure);
+    CHECK(reason_of(exec) == RL_REASON_NONE);
+
+    /* 910, with an exec that is half updated; a good update makes it whole again */
+    other_type = new_graph();
+    other_nodes[0] = kernel_node(other_type, 1, NULL);
+    other_nodes[1] = kernel_node(other_type, 2, other_nodes[0]);
+    GOOD(hipGraphAddEmptyNode(&other_nodes[0], other_type, &other_nodes[1], 1));
+    CHECK(hipGraphExecUpdate(exec, other_type, &error, &result) == hipErrorGraphExecUpdateFailure);
+    CHECK(error == other_nodes[0] && result == hipGraphExecUpdateErrorNodeTypeChanged);
     CHECK(hipGetLastError() == hipErrorGraphExecUpdateFailure);
     CHECK(reason_of(exec) == RL_REASON_NATIVE_FAILED);
     GOOD(hipGraphExecUpdate(exec, same, &error, &result));
@@ -360,17 +373,15 @@ static void check_unloads(void)
     hipGraphNode_t nodes[3];
     hipGraphExec_t exec = instantiate(chain(nodes));
     hipStream_t stream = standin_stream();
+    unsigned functions = rl_function_generation();
 
     GOOD(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
     GOOD(hipModuleUnload(NULL));
-    CHECK(stale(exec) && live(RL_CAPTURE) == 1);
-    exec = instantiate(chain(nodes));
+    CHECK(rl_function_generation() == functions + 1 && live(RL_CAPTURE) == 1);
     GOOD(hipLibraryUnload(NULL));
-    CHECK(stale(exec));
-    exec = instantiate(chain(nodes));
+    CHECK(rl_function_generation() == functions + 2);
     __hipUnregisterFatBinary(NULL);
-    CHECK(stale(exec));
-    exec = instantiate(chain(nodes));
+    CHECK(rl_function_generation() == functions + 3 && !stale(exec)); /* its code is there as long as it is */
     GOOD(hipDeviceReset());
     CHECK(stale(exec) && live(RL_CAPTURE) == 0);
 }
