@@ -449,6 +449,23 @@ _Static_assert((long long)hipMemoryTypeDevice == 2, "value of hipMemoryTypeDevic
 _Static_assert((long long)hipMemoryTypeManaged == 3, "value of hipMemoryTypeManaged");
 _Static_assert((long long)hipMemoryTypeArray == 10, "value of hipMemoryTypeArray");
 _Static_assert((long long)hipMemoryTypeUnified == 11, "value of hipMemoryTypeUnified");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_CONTEXT == 1, "value of HIP_POINTER_ATTRIBUTE_CONTEXT");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_MEMORY_TYPE == 2, "value of HIP_POINTER_ATTRIBUTE_MEMORY_TYPE");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_DEVICE_POINTER == 3, "value of HIP_POINTER_ATTRIBUTE_DEVICE_POINTER");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_HOST_POINTER == 4, "value of HIP_POINTER_ATTRIBUTE_HOST_POINTER");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_P2P_TOKENS == 5, "value of HIP_POINTER_ATTRIBUTE_P2P_TOKENS");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS == 6, "value of HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_BUFFER_ID == 7, "value of HIP_POINTER_ATTRIBUTE_BUFFER_ID");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_IS_MANAGED == 8, "value of HIP_POINTER_ATTRIBUTE_IS_MANAGED");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL == 9, "value of HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE == 10, "value of HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR == 11, "value of HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_RANGE_SIZE == 12, "value of HIP_POINTER_ATTRIBUTE_RANGE_SIZE");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_MAPPED == 13, "value of HIP_POINTER_ATTRIBUTE_MAPPED");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES == 14, "value of HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE == 15, "value of HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS == 16, "value of HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS");
+_Static_assert((long long)HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE == 17, "value of HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE");
 _Static_assert((long long)hipStreamMemOpWaitValue32 == 1, "value of hipStreamMemOpWaitValue32");
 _Static_assert((long long)hipStreamMemOpWriteValue32 == 2, "value of hipStreamMemOpWriteValue32");
 _Static_assert((long long)hipStreamMemOpWaitValue64 == 4, "value of hipStreamMemOpWaitValue64");
@@ -1048,6 +1065,8 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hipModuleLoadDataEx),
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipEventCreateWithFlags),
         __typeof__(hipError_t(hipEvent_t *, unsigned int))),
                "signature of hipEventCreateWithFlags");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipEventQuery), __typeof__(hipError_t(hipEvent_t))),
+               "signature of hipEventQuery");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipEventRecord), __typeof__(hipError_t(hipEvent_t,
         hipStream_t))),
                "signature of hipEventRecord");
@@ -1063,8 +1082,14 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(hipGetLastError), __typeo
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipKernelNameRef),
         __typeof__(const char *(const hipFunction_t))),
                "signature of hipKernelNameRef");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipMemGetAddressRange),
+        __typeof__(hipError_t(hipDeviceptr_t *, size_t *, hipDeviceptr_t))),
+               "signature of hipMemGetAddressRange");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipPeekAtLastError), __typeof__(hipError_t(void))),
                "signature of hipPeekAtLastError");
+_Static_assert(__builtin_types_compatible_p(__typeof__(hipPointerGetAttribute), __typeof__(hipError_t(void *,
+        hipPointer_attribute, hipDeviceptr_t))),
+               "signature of hipPointerGetAttribute");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipRuntimeGetVersion), __typeof__(hipError_t(int *))),
                "signature of hipRuntimeGetVersion");
 _Static_assert(__builtin_types_compatible_p(__typeof__(hipSetDevice), __typeof__(hipError_t(int))),

@@ -394,6 +394,26 @@ enum hipMemoryType {
     hipMemoryTypeUnified = 11,
 };
 
+enum hipPointer_attribute {
+    HIP_POINTER_ATTRIBUTE_CONTEXT = 1,
+    HIP_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    HIP_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
+    HIP_POINTER_ATTRIBUTE_HOST_POINTER = 4,
+    HIP_POINTER_ATTRIBUTE_P2P_TOKENS = 5,
+    HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
+    HIP_POINTER_ATTRIBUTE_BUFFER_ID = 7,
+    HIP_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+    HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+    HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE = 10,
+    HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
+    HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+    HIP_POINTER_ATTRIBUTE_MAPPED = 13,
+    HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14,
+    HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE = 15,
+    HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
+    HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
+};
+
 enum hipStreamBatchMemOpType {
     hipStreamMemOpWaitValue32 = 1,
     hipStreamMemOpWriteValue32 = 2,
@@ -741,6 +761,7 @@ typedef union hipLaunchAttributeValue hipLaunchAttributeValue;
 typedef enum hipLibraryOption_e hipLibraryOption;
 typedef struct ihipLibrary_t *hipLibrary_t;
 typedef struct ihipModule_t *hipModule_t;
+typedef enum hipPointer_attribute hipPointer_attribute;
 typedef enum hipStreamCaptureMode hipStreamCaptureMode;
 typedef enum hipStreamCaptureStatus hipStreamCaptureStatus;
 typedef struct hipUserObject *hipUserObject_t;

@@ -236,13 +236,17 @@ typedef hipError_t rl_hipModuleLoadDataEx_fn(hipModule_t *module, const void *im
         hipJitOption *options, void **optionValues);
 typedef void rl___hipUnregisterFatBinary_fn(void **modules);
 typedef hipError_t rl_hipEventCreateWithFlags_fn(hipEvent_t *event, unsigned int flags);
+typedef hipError_t rl_hipEventQuery_fn(hipEvent_t event);
 typedef hipError_t rl_hipEventRecord_fn(hipEvent_t event, hipStream_t stream);
 typedef hipError_t rl_hipGetDevice_fn(int *deviceId);
 typedef hipError_t rl_hipGetDeviceCount_fn(int *count);
 typedef hipError_t rl_hipGetFuncBySymbol_fn(hipFunction_t *functionPtr, const void *symbolPtr);
 typedef hipError_t rl_hipGetLastError_fn(void);
 typedef const char *rl_hipKernelNameRef_fn(const hipFunction_t f);
+typedef hipError_t rl_hipMemGetAddressRange_fn(hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr);
 typedef hipError_t rl_hipPeekAtLastError_fn(void);
+typedef hipError_t rl_hipPointerGetAttribute_fn(void *data, hipPointer_attribute attribute,
+        hipDeviceptr_t ptr);
 typedef hipError_t rl_hipRuntimeGetVersion_fn(int *runtimeVersion);
 typedef hipError_t rl_hipSetDevice_fn(int deviceId);
 typedef hipError_t rl_hipStreamGetDevice_fn(hipStream_t stream, hipDevice_t *device);
@@ -380,13 +384,16 @@ struct rl_hip_table {
     rl_hipModuleLoadDataEx_fn *hipModuleLoadDataEx;
     rl___hipUnregisterFatBinary_fn *__hipUnregisterFatBinary;
     rl_hipEventCreateWithFlags_fn *hipEventCreateWithFlags;
+    rl_hipEventQuery_fn *hipEventQuery;
     rl_hipEventRecord_fn *hipEventRecord;
     rl_hipGetDevice_fn *hipGetDevice;
     rl_hipGetDeviceCount_fn *hipGetDeviceCount;
     rl_hipGetFuncBySymbol_fn *hipGetFuncBySymbol;
     rl_hipGetLastError_fn *hipGetLastError;
     rl_hipKernelNameRef_fn *hipKernelNameRef;
+    rl_hipMemGetAddressRange_fn *hipMemGetAddressRange;
     rl_hipPeekAtLastError_fn *hipPeekAtLastError;
+    rl_hipPointerGetAttribute_fn *hipPointerGetAttribute;
     rl_hipRuntimeGetVersion_fn *hipRuntimeGetVersion;
     rl_hipSetDevice_fn *hipSetDevice;
     rl_hipStreamGetDevice_fn *hipStreamGetDevice;

@@ -14,6 +14,7 @@
 #include "replay/inject.h"
 #include "replay/renewal.h"
 #include "replay/retired_code.h"
+#include "replay/verify.h"
 #include "report/options.h"
 
 enum {
@@ -43,6 +44,8 @@ struct launches {
     unsigned missed;         /* replays that did not find a place, one after the other */
     unsigned replays;        /* of all plans since the last observed launch */
     unsigned wasted;         /* observed launches, one after the other, whose plan was never replayed */
+    unsigned timeouts;       /* of all verifications */
+    bool verified;           /* REDLINE_VERIFY */
     bool changed;            /* since the last launch */
     bool watched;            /* a tool is at work, which makes launches HIP's until it ends */
 };
@@ -193,7 +196,8 @@ static void start_again(const struct launch *launch)
     atomic_fetch_or(&exec->base.marks, RL_CHANGED);
     before = atomic_fetch_and(&exec->base.marks, ~marks);
     release(&launches_of(exec)->foretold);
-    if (!renew(launch, before & (RL_NODE_SET | RL_UPDATED)))
+    if (launches_of(exec)->reason != RL_REASON_REPLAY_DIFFERS &&
+        !renew(launch, before & (RL_NODE_SET | RL_UPDATED)))
         start_fresh(launch);
 }
 
@@ -249,6 +253,7 @@ static hipError_t observe(const struct launch *launch)
     launches->shown = shown;
     shown->functions = rl_function_generation();
     atomic_fetch_or(&launch->exec->base.marks, RL_LAUNCHED);
+    launches->verified = rl_options()->verify;
     rl_observe_begin(&shown->seen, launch->hsa);
     status = by_hip(launch);
     rl_observe_end(&shown->seen);
@@ -311,13 +316,22 @@ static bool missed(const struct launch *launch, enum rl_injection result)
     return false;
 }
 
+/* As HIP's own functions call it. */
+static hipStream_t stream_of(const struct launch *launch)
+{
+    return launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
+}
+
+static bool fits(const struct rl_stream_state *state, const struct rl_plan *plan)
+{
+    return state && state->ordinal == plan->device->ordinal && !atomic_load(&rl_captures_open);
+}
+
 static bool replay(const struct launch *launch)
 {
     struct launches *launches = launches_of(launch->exec);
     struct rl_plan *plan = launches->plan;
     struct rl_stream_state *state = rl_stream_state_find(launch->hip, launch->stream, launch->per_thread);
-    hipStream_t stream =
-        launch->per_thread && !launch->stream ? (hipStream_t)2 /* hipStreamPerThread */ : launch->stream;
     const char *tool = rl_tool();
     enum rl_injection result;
     uint32_t turn;
@@ -329,20 +343,51 @@ static bool replay(const struct launch *launch)
         stay_native(launch->exec, RL_REASON_DEVICE_FAILED, "");
         return false;
     }
-    if (!state || state->ordinal != plan->device->ordinal || atomic_load(&rl_captures_open)) {
+    if (!fits(state, plan)) {
         rl_count(RL_COUNT_launches_in_other_streams);
         return false;
     }
     turn = atomic_fetch_add_explicit(&state->launches, 1, memory_order_relaxed) + 1;
     if (turn % FLUSH_EVERY == 0 && rl_gate_must_flush(launch->hip))
         return false;
-    result = rl_inject(launch->hip, launch->hsa, plan, state, stream);
+    result = rl_inject(launch->hip, launch->hsa, plan, state, stream_of(launch));
     if (result != RL_INJECT_DONE)
         return missed(launch, result);
     launches->missed = 0;
     if (++launches->replays % RECLAIM_EVERY == 0)
         reclaim(launch->hsa);
     rl_report_launch(report_of(launch->exec), true);
+    return true;
+}
+
+/* REDLINE_VERIFY. False: nothing was launched. */
+static bool verify(const struct launch *launch, hipError_t *status)
+{
+    struct launches *launches = launches_of(launch->exec);
+    const struct rl_verify both = {
+        .native = launch->native,
+        .exec = launch->handle,
+        .given = launch->stream,
+        .stream = stream_of(launch),
+        .hip = launch->hip,
+        .hsa = launch->hsa,
+        .plan = launches->plan,
+        .seen = &launches->shown->seen,
+        .proof = &launches->shown->proof,
+        .state = rl_stream_state_find(launch->hip, launch->stream, launch->per_thread),
+    };
+    struct rl_verification *verification = NULL;
+    char detail[RL_SEEN_DETAIL];
+
+    if (!rl_tool() && fits(both.state, both.plan) &&
+        !atomic_load_explicit(&both.plan->device->failed, memory_order_relaxed))
+        verification = rl_verify_begin(&both, &launches->timeouts);
+    if (!verification)
+        return false;
+    *status = by_hip(launch);
+    launches->replays++;
+    if (rl_verify_end(verification, *status, detail))
+        stay_native(launch->exec, RL_REASON_REPLAY_DIFFERS, detail);
     return true;
 }
 
@@ -360,6 +405,7 @@ static hipError_t instead(const struct launch *launch)
 static hipError_t launch_held(const struct launch *launch)
 {
     struct rl_exec *exec = launch->exec;
+    hipError_t status;
 
     /* rule: a-changed-exec-is-observed-again */
     if (atomic_load_explicit(&exec->base.marks, memory_order_acquire) & RL_STALE)
@@ -367,8 +413,11 @@ static hipError_t launch_held(const struct launch *launch)
     if (launches_of(exec)->plan && !rl_plan_has_code(launches_of(exec)->plan))
         start_fresh(launch);
     if (launches_of(exec)->plan) {
-        if (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE)
+        if (atomic_load_explicit(&exec->reason, memory_order_relaxed) == RL_REASON_NONE) {
+            if (launches_of(exec)->verified && verify(launch, &status))
+                return status;
             return replay(launch) ? hipSuccess : instead(launch);
+        }
         forget_plan(launches_of(exec));
     }
     return observable(launch) ? observe(launch) : by_hip(launch);

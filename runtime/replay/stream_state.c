@@ -11,6 +11,7 @@
 #include "native/native.h"
 #include "native/quiet.h"
 #include "replay/device.h"
+#include "report/options.h"
 
 /* hip_runtime_api.h: values of macros. Without timestamps, and without the flush to system scope that HIP
  * itself adds where it is needed: after our record things are as after a launch by HIP. */
@@ -94,7 +95,8 @@ static bool create_events(const struct rl_hip_table *hip, struct rl_stream_state
             hip->hipEventCreateWithFlags(&state->events[i], DISABLE_TIMING | DISABLE_SYSTEM_FENCE) !=
                 hipSuccess)
             return false;
-    return true;
+    return !rl_options()->verify ||
+           hip->hipEventCreateWithFlags(&state->fenced, DISABLE_TIMING) == hipSuccess;
 }
 
 /* Events belong to the device that is the current one when they are made. */

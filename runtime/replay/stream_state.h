@@ -23,6 +23,7 @@ struct rl_stream_state {
     _Atomic uint32_t turn, launches; /* whose event is next; launches that could be replays */
     bool blocking;                   /* records write into other streams' queues, too */
     hipEvent_t events[2];
+    hipEvent_t fenced; /* REDLINE_VERIFY: what is before it is in memory when it is done; else NULL */
     struct rl_stream_state *next; /* among those without a stream */
 };
 

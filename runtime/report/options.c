@@ -27,13 +27,23 @@ static int choice(const char *value, const char *const words[])
     return -1;
 }
 
-static bool read_enabled(const char *value)
+static bool read_switch(const char *value, bool *on)
 {
     int i = choice(value, (const char *const[]){ "0", "1", "off", "on", "no", "yes", "false", "true", NULL });
 
     if (i >= 0)
-        options.enabled = i % 2;
+        *on = i % 2;
     return i >= 0;
+}
+
+static bool read_enabled(const char *value)
+{
+    return read_switch(value, &options.enabled);
+}
+
+static bool read_verify(const char *value)
+{
+    return read_switch(value, &options.verify);
 }
 
 static bool read_log(const char *value)
@@ -116,6 +126,7 @@ static const struct {
     { "REDLINE_DUMP", "a folder", read_dump },
     { "REDLINE_MIN_NODES", "a number", read_min_nodes },
     { "REDLINE_TARGETS", "gfx targets with commas between them", read_targets },
+    { "REDLINE_VERIFY", "0 or 1", read_verify },
     { "REDLINE_REPORT", "stderr or a file name; never stdout", read_report },
 };
 

@@ -8,6 +8,7 @@
  *     REDLINE_TARGETS=LIST           gfx targets that may be replayed on: gfx1100,... or -gfx1030,...; default all
  *     REDLINE_MIN_NODES=N            graphs with fewer nodes are HIP's             default 1
  *     REDLINE_DUMP=FOLDER            each indirect buffer in a file of its own, for `redline-codegen pm4 dump`
+ *     REDLINE_VERIFY=0|1             1: launches are by HIP, and what each replay leaves is compared   default 0
  *     REDLINE_REPORT=stderr|FILE     summary at exit; JSON when FILE ends in .json; %p in it is the process
  *
  * Threads: any. Failure: none; what is not understood is ignored and kept in problems[] for the report. In a
@@ -31,6 +32,7 @@ struct rl_options {
     char targets[RL_LIST_SIZE];
     char dump[RL_PATH_SIZE]; /* absolute; "": no */
     unsigned min_nodes;
+    bool verify;
     unsigned problem_count;
     char problems[RL_PROBLEM_COUNT][RL_PROBLEM_SIZE]; /* a sentence each, printable */
 };

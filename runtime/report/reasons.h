@@ -37,6 +37,7 @@
     X(COPY_ENGINE, "HIP copies a part of it by a copy engine or on the host")                                \
     X(HOST_WORK, "HIP does a part of it on the host")                                                        \
     X(NOT_LOWERED, "a kernel needs something that only a dispatch by HIP sets up")                           \
+    X(REPLAY_DIFFERS, "a replay left other bytes in memory than a launch by HIP")                            \
     /* of a device, or of what stands around it */                                                           \
     X(NOT_CARRIED, "HIP did not leave room for the replay in the stream's queue")                            \
     X(TOO_SMALL, "it is smaller than REDLINE_MIN_NODES")                                                     \

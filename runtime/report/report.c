@@ -119,11 +119,14 @@ struct rl_report_exec *rl_report_exec(uint64_t nodes)
 
 void rl_report_exec_reason(struct rl_report_exec *exec, enum rl_reason reason, const char *detail, ...)
 {
-    uint64_t before = atomic_exchange_explicit(&exec->reason, reason, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&exec->reason, memory_order_relaxed);
     uint64_t bit = UINT64_C(1) << reason;
     char text[RL_TEXT_SIZE];
     va_list arguments;
 
+    if (before == RL_REASON_REPLAY_DIFFERS && !exec->shared)
+        return;
+    before = atomic_exchange_explicit(&exec->reason, reason, memory_order_relaxed);
     va_start(arguments, detail);
     text_write(&exec->detail, detail, arguments);
     va_end(arguments);
@@ -133,7 +136,9 @@ void rl_report_exec_reason(struct rl_report_exec *exec, enum rl_reason reason, c
     if (atomic_fetch_or_explicit(&exec->said, bit, memory_order_relaxed) & bit)
         return;
     rl_text_read(&exec->detail, text);
-    rl_log(RL_LOG_INFO, "exec %s%td is launched by HIP: %s%s%s", exec->shared ? "beyond " : "",
+    /* An exec that HIP launches is as good as one without us; a wrong replay is not. */
+    rl_log(reason == RL_REASON_REPLAY_DIFFERS ? RL_LOG_ERROR : RL_LOG_INFO,
+           "exec %s%td is launched by HIP: %s%s%s", exec->shared ? "beyond " : "",
            exec - rl_the_report.execs + !exec->shared, rl_reason_sentence(reason), text[0] ? ": " : "", text);
 }
 

@@ -39,7 +39,19 @@ enum { RL_REPORT_EXECS = 256, RL_TEXT_SIZE = 256 };
     X(launches_without_record)                                                                               \
     X(launches_in_other_streams)                                                                             \
     X(replays_without_place)                                                                                 \
-    X(plans_renewed)
+    X(plans_renewed)                                                                                         \
+    /* with REDLINE_VERIFY */                                                                                \
+    X(replays_verified)                                                                                      \
+    X(replays_different)                                                                                     \
+    X(not_verified_in_time)                                                                                  \
+    X(not_verified_memory_too_large)                                                                         \
+    X(not_verified_memory_unknown)                                                                           \
+    X(not_verified_out_of_memory)                                                                            \
+    X(not_verified_copy_failed)                                                                              \
+    X(not_verified_after_an_error)                                                                           \
+    X(not_verified_not_placed)                                                                               \
+    X(not_verified_not_confirmed)                                                                            \
+    X(not_verified_not_repeatable)
 
 #define RL_COUNTER_MEMBER(name) RL_COUNT_##name,
 enum rl_counter { RL_COUNTERS(RL_COUNTER_MEMBER) RL_COUNTER_COUNT };
@@ -73,8 +85,8 @@ uint64_t rl_counted(enum rl_counter counter);
 /* A new exec's line; never NULL. It stays valid for ever. */
 struct rl_report_exec *rl_report_exec(uint64_t nodes);
 
-/* Why the exec is native from now on; RL_REASON_NONE: no more. The log at info says each reason once, since
- * an exec that is changed before each launch may get its reason anew each time. */
+/* Why the exec is native from now on; RL_REASON_NONE: no more. The log at info, of a wrong replay at error, says each
+ * reason once, since an exec that is changed before each launch may get its reason anew each time. REPLAY_DIFFERS stays. */
 __attribute__((format(printf, 3, 4))) void rl_report_exec_reason(struct rl_report_exec *exec,
                                                                  enum rl_reason reason, const char *detail,
                                                                  ...);
