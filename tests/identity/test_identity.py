@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from engine.replay import LIBRARY, ROOT, Run, build_program, needs_hip, run
+from engine.replay import LIBRARY, ROOT, Run, build_program, needs_hip, passed, run
 from engine.variant import variant
 from identity.code_objects import prepare
 
@@ -110,3 +110,28 @@ def test_rule_is_needed(programs: Programs, rule: Rule, tmp_path: Path) -> None:
     done = programs.run(rule.program, library=variant(tmp_path, {rule.name: rule.instead}))
     right = programs.natively(rule.program, "gfx1100") if rule.program in EXPECTED else done.printed
     assert done.status != 0 or done.printed != right, f"right without it: {rule.name}\n{done.said}"
+
+
+@pytest.mark.parametrize(
+    ("app", "native", "replayed"),
+    [("large_graph", 2, 2), ("update_in_flight", 2, 10), ("recapture", 3, 5), ("chain", 1, 5)],
+)
+def test_a_build_that_no_test_ran_on_is_watched_once(
+    tmp_path: Path, app: str, native: int, replayed: int
+) -> None:
+    """One launch more by HIP, in which new arguments are seen to arrive; from then on as with a build that is known."""
+    library = variant(tmp_path, {"tested-builds-are-known": "(void)version; return false;"})
+    done = passed(app, library=library)
+    assert (done.launches("native"), done.launches("replayed")) == (native, replayed), done.said
+
+
+def test_a_build_that_does_something_else_launches_after_every_change(tmp_path: Path) -> None:
+    library = variant(
+        tmp_path,
+        {
+            "tested-builds-are-known": "(void)version; return false;",
+            "launches-are-compared-with-what-was-foretold": "bool right = foretold == shown;",
+        },
+    )
+    done = passed("update_in_flight", library=library)
+    assert (done.launches("native"), done.launches("replayed")) == (12, 0), done.said
