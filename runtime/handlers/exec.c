@@ -245,6 +245,7 @@ static void updated(struct rl_exec *exec, hipGraph_t graph)
     exec->source_edits = rl_graph_edits(source);
     exec->updated = true;
     adopt_update(exec, graph);
+    /* rule: arguments-in-memory-are-compared */
     if (!same_contents(exec, before, complete) && (!same || atomic_load(&exec->base.marks) & RL_LAUNCHED))
         atomic_fetch_or(&exec->base.marks, RL_STALE);
     atomic_fetch_or(&exec->base.marks, RL_UPDATED);

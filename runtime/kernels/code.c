@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "kernels/executable.h"
 
-enum { KERNARG_BYTES_AT = 8, MOST_OF_A_NAME = 64 };
+enum { KERNARG_BYTES_AT = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic unsigned generation;
@@ -20,25 +20,6 @@ static struct rl_executable *executables; /* those that are loaded */
 static uint64_t last_number;
 static struct rl_kernel_entry **names; /* kernels of the executables that are listed, by name: lists */
 static size_t name_count, name_room;
-
-uint64_t rl_code_name_hash(const char *name, unsigned long length)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (unsigned long i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-    return hash | 1;
-}
-
-const char *rl_builtin_name(enum rl_builtin builtin)
-{
-    static const char *const texts[] = {
-        [RL_BUILTIN_NONE] = "kernel", [RL_BUILTIN_FILL] = "fill",           [RL_BUILTIN_FILL_2D] = "2-D fill",
-        [RL_BUILTIN_COPY] = "copy",   [RL_BUILTIN_OTHER] = "kernel of HIP",
-    };
-
-    return texts[builtin];
-}
 
 /* ---- by name ---- */
 
@@ -255,35 +236,21 @@ static bool alike(const struct rl_layout *one, const struct rl_layout *other)
            !memcmp(one->argument, other->argument, one->count * sizeof(one->argument[0]));
 }
 
-/* Two of them for one GPU: the name says nothing. */
-static bool is_second(struct rl_kernel_entry *const *found, size_t count)
-{
-    for (size_t i = 0; i + 1 < count; i++)
-        if (found[i]->agent == found[count - 1]->agent)
-            return true;
-    return false;
-}
-
 static bool find_layout(const struct rl_loader *loader, uint64_t module, uint64_t name,
                         struct rl_layout *layout)
 {
-    struct rl_kernel_entry *found[MOST_OF_A_NAME];
     struct rl_layout other;
-    size_t count = 0;
+    bool found = false;
 
     for (struct rl_kernel_entry *kernel = name_room ? *list_of(name) : NULL; kernel; kernel = kernel->next) {
         if (kernel->name != name || (module && kernel->executable->module != module))
             continue;
-        if (count == MOST_OF_A_NAME)
+        layout_of(loader, kernel, found ? &other : layout);
+        if (found && !alike(layout, &other)) /* rule: a-name-of-two-kernels-tells-nothing */
             return false;
-        found[count++] = kernel;
-        if (is_second(found, count))
-            return false;
-        layout_of(loader, kernel, count == 1 ? layout : &other);
-        if (count > 1 && !alike(layout, &other))
-            return false;
+        found = true;
     }
-    return count && layout->known;
+    return found && layout->known;
 }
 
 bool rl_code_layout(const struct rl_hsa_table *hsa, uint64_t module, uint64_t name, struct rl_layout *layout)

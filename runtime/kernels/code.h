@@ -16,15 +16,14 @@
 #include <stdint.h>
 
 #include "kernels/metadata.h"
+#include "kernels/name.h"
 #include "native_table.h"
-
-enum rl_builtin { RL_BUILTIN_NONE, RL_BUILTIN_FILL, RL_BUILTIN_FILL_2D, RL_BUILTIN_COPY, RL_BUILTIN_OTHER };
 
 struct rl_code {
     uint64_t object;     /* as in a dispatch packet */
     uint64_t executable; /* number of the executable that holds it */
     uint64_t module;     /* number of the module or library that it was loaded for; 0: none that was seen */
-    uint64_t name;       /* rl_code_name_hash() of its name */
+    uint64_t name;       /* rl_name_hash() of its name */
     enum rl_builtin builtin;
     uint32_t kernarg_bytes;
     unsigned char descriptor[64];
@@ -41,12 +40,8 @@ bool rl_code_find(const struct rl_hsa_table *hsa, uint64_t object, struct rl_cod
 
 bool rl_code_has_module(uint64_t module); /* something is loaded for it */
 
-/* Of the kernel of that name among those that were loaded for `module`, or 0: among all. Not known where that is
- * more than one kernel for one GPU, or GPUs have different ones. */
+/* Of the kernels of that name among those that were loaded for `module`, or 0: among all. Not known where they differ
+ * in it. */
 bool rl_code_layout(const struct rl_hsa_table *hsa, uint64_t module, uint64_t name, struct rl_layout *layout);
-
-const char *rl_builtin_name(enum rl_builtin builtin); /* for people */
-
-uint64_t rl_code_name_hash(const char *name, unsigned long length);
 
 #endif

@@ -76,27 +76,6 @@ bool rl_executable_has(const struct rl_executable *executable, uint64_t object)
 
 /* ---- kernels ---- */
 
-static enum rl_builtin builtin_of(const char *name, size_t length)
-{
-    static const char prefix[] = "__amd_rocclr_";
-    static const struct {
-        const char *name;
-        enum rl_builtin builtin;
-    } known[] = {
-        { "fillBufferAligned", RL_BUILTIN_FILL },
-        { "fillBufferAligned2D", RL_BUILTIN_FILL_2D },
-        { "copyBuffer", RL_BUILTIN_COPY },
-    };
-    size_t skip = sizeof(prefix) - 1;
-
-    if (length <= skip || memcmp(name, prefix, skip))
-        return RL_BUILTIN_NONE;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strlen(known[i].name) == length - skip && !memcmp(known[i].name, name + skip, length - skip))
-            return known[i].builtin;
-    return RL_BUILTIN_OTHER;
-}
-
 /* A kernel's symbol is its name and ".kd". */
 static size_t name_length(const char *symbol, size_t length)
 {
@@ -136,8 +115,8 @@ static bool add_kernel(struct rl_executable *executable, uint64_t object, uint64
     executable->kernels[executable->kernel_count++] =
         (struct rl_kernel_entry){ .object = object,
                                   .agent = agent,
-                                  .name = rl_code_name_hash(symbol, length),
-                                  .builtin = builtin_of(symbol, length),
+                                  .name = rl_name_hash(symbol, length),
+                                  .builtin = rl_builtin_of(symbol, length),
                                   .executable = executable };
     return true;
 }
@@ -240,7 +219,7 @@ static struct rl_kernel_entry *kernel_named(const struct reading *reading, uint6
 static void visit_layout(const char *symbol, size_t length, const struct rl_layout *layout, void *context)
 {
     struct reading *reading = context;
-    uint64_t name = rl_code_name_hash(symbol, name_length(symbol, length));
+    uint64_t name = rl_name_hash(symbol, name_length(symbol, length));
     struct rl_kernel_entry *kernel = kernel_named(reading, name);
 
     if (!kernel || kernel->layout)

@@ -8,9 +8,13 @@
 #ifndef REDLINE_EXECUTABLE_H
 #define REDLINE_EXECUTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "kernels/code.h"
+#include "kernels/metadata.h"
+#include "kernels/name.h"
+#include "native_table.h"
 
 struct rl_executable;
 

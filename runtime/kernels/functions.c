@@ -6,6 +6,7 @@
 
 #include "base/side_table.h"
 #include "kernels/code.h"
+#include "kernels/name.h"
 
 struct module {
     struct rl_record base;
@@ -106,7 +107,7 @@ void rl_function_made(const void *handle, const void *module, const char *name)
         rl_side_table_erase(RL_FUNCTION, handle); /* whatever it was before */
         return;
     }
-    function->is = (struct rl_function){ number, rl_code_name_hash(name, strlen(name)) };
+    function->is = (struct rl_function){ number, rl_name_hash(name, strlen(name)) };
     rl_side_table_insert(RL_FUNCTION, handle, &function->base);
 }
 
@@ -122,7 +123,7 @@ static uint64_t ask(const struct rl_hip_table *hip, void *handle)
     if (hip->hipGetFuncBySymbol(&kernel, handle) != hipSuccess || !kernel)
         kernel = handle;
     name = hip->hipKernelNameRef(kernel);
-    return name ? rl_code_name_hash(name, strlen(name)) : 0;
+    return name ? rl_name_hash(name, strlen(name)) : 0;
 }
 
 struct rl_function rl_function_find(const struct rl_hip_table *hip, void *handle)

@@ -20,7 +20,7 @@
 
 struct rl_function {
     uint64_t module; /* number of the module or library; 0: not known */
-    uint64_t name;   /* rl_code_name_hash(); 0: not known */
+    uint64_t name;   /* rl_name_hash(); 0: not known */
 };
 
 /* `hip` NULL: HIP cannot be asked now; else within rl_quiet_begin() and rl_quiet_end(). */

@@ -15,8 +15,9 @@ bool rl_match_told_by_arguments(const struct rl_observation *seen, const struct 
 
 bool rl_match_function(struct rl_function function, const struct rl_code *code)
 {
-    return function.name && function.name == code->name && code->builtin == RL_BUILTIN_NONE &&
-           (!function.module || function.module == code->module);
+    if (function.module && function.module != code->module) /* rule: functions-belong-to-modules */
+        return false;
+    return function.name && function.name == code->name && code->builtin == RL_BUILTIN_NONE;
 }
 
 bool rl_match_geometry(const struct rl_observation *seen, const struct rl_topology_node *node,

@@ -35,6 +35,7 @@ static bool renew_kernel(const struct renewer *renewer, uint32_t dispatch,
 {
     const struct rl_seen *packet = &renewer->seen->packets[renewer->proof->packets[dispatch]];
     const struct rl_code *code = &renewer->seen->codes[packet->code];
+    /* rule: children-are-not-foretold */
     bool may_change = renewer->proof->nodes[dispatch] < renewer->outer && renewer->proof->by_graph;
     unsigned char *dispatched = renewer->seen->bytes + packet->arguments;
 

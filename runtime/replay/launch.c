@@ -234,9 +234,12 @@ static void compare(struct launches *launches)
 {
     const struct shown *foretold = launches->foretold, *shown = launches->shown;
 
-    if (foretold && launches->plan)
-        rl_renewal_shown(launches->ways,
-                         rl_renew_was_right(&foretold->seen, &foretold->proof, &shown->seen, &shown->proof));
+    if (foretold && launches->plan) {
+        /* rule: launches-are-compared-with-what-was-foretold */
+        bool right = rl_renew_was_right(&foretold->seen, &foretold->proof, &shown->seen, &shown->proof);
+
+        rl_renewal_shown(launches->ways, right);
+    }
     release(&launches->foretold);
 }
 

@@ -13,6 +13,7 @@ static bool tested(const struct rl_hip_table *hip)
 {
     int version = 0;
 
+    /* rule: tested-builds-are-known */
     return hip->hipRuntimeGetVersion && hip->hipRuntimeGetVersion(&version) == hipSuccess &&
            version == TESTED;
 }

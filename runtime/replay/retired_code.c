@@ -42,6 +42,7 @@ hsa_status_t rl_unload(rl_hsa_executable_destroy_fn *native, const struct rl_hsa
     uint64_t number = rl_code_unloaded(executable.handle); /* no replay of it begins from here on */
     struct unload *unload;
 
+    /* rule: code-in-use-is-kept */
     if (!number || !rl_devices_have(hsa, runs, &number))
         return native(executable);
     unload = rl_allocate(1, sizeof(*unload));

@@ -34,6 +34,7 @@ class Run:
     verdict: str
     status: int
     said: str
+    printed: list[str]
     report: dict[str, Any]
     trace: list[dict[str, Any]] = field(default_factory=list)
 
@@ -94,6 +95,7 @@ def run(
             verdict=lines[-1] if lines else "",
             status=done.returncode,
             said=f"{' '.join(command)}\n{done.stdout}{done.stderr}",
+            printed=lines,
             report=json.loads(report.read_text()) if report.exists() else {},
             trace=[json.loads(line) for line in packets.read_text().splitlines()] if trace else [],
         )

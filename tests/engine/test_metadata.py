@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "softgpu" / "kernels" / "fixtures"
 IMAGES = sorted(FIXTURES.glob("*/*.co"))
 CC = os.environ.get("CC", "cc")
+PT_LOAD = 1
 
 DECLARATIONS = """
     struct rl_layout { bool known, prints; uint32_t count; struct { uint32_t offset, size; } argument[64]; };
@@ -25,6 +27,8 @@ DECLARATIONS = """
         bool (*read)(const struct rl_image *image, uint64_t offset, void *to, size_t bytes);
         const void *memory;
         size_t size;
+        bool loaded;
+        uint64_t first;
     };
     bool rl_metadata_read(const struct rl_image *image,
                           void (*visit)(const char *symbol, size_t length, const struct rl_layout *layout,
@@ -58,7 +62,19 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     yield ffi, ffi.dlopen(str(made))
 
 
-def layouts(reader: Any, data: bytes) -> Layouts | None:
+def loaded(data: bytes) -> bytes:
+    """The image as a loader lays it out: each segment at its address."""
+    offset, size, count = (*struct.unpack_from("<Q", data, 0x20), *struct.unpack_from("<HH", data, 0x36))
+    memory = bytearray()
+    for at in range(offset, offset + count * size, size):
+        kind, _, start, address, _, length, room, _ = struct.unpack_from("<IIQQQQQQ", data, at)
+        if kind == PT_LOAD:
+            memory.extend(bytes(max(0, address + room - len(memory))))
+            memory[address : address + length] = data[start : start + length]
+    return bytes(memory)
+
+
+def layouts(reader: Any, data: bytes, is_loaded: bool = False) -> Layouts | None:
     ffi, library = reader
     found: Layouts = {}
 
@@ -71,7 +87,7 @@ def layouts(reader: Any, data: bytes) -> Layouts | None:
     memory = ffi.from_buffer(data)
     image = ffi.new("struct rl_image *")
     image.read = ffi.addressof(library, "rl_image_read_carefully")
-    image.memory, image.size = memory, len(data)
+    image.memory, image.size, image.loaded = memory, len(data), is_loaded
     good = library.rl_metadata_read(image, visit, ffi.NULL)
     return found if good else None
 
@@ -87,10 +103,17 @@ def test_layouts_are_those_of_the_source(reader: Any, path: Path) -> None:
         assert found["count.kd"] == [(0, 8)]
 
 
+@pytest.mark.parametrize("path", IMAGES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_layouts_are_read_from_loaded_segments_as_well(reader: Any, path: Path) -> None:
+    data = path.read_bytes()
+    assert layouts(reader, loaded(data), is_loaded=True) == layouts(reader, data)
+
+
 def test_an_image_cut_off_anywhere_is_refused(reader: Any) -> None:
     data = (FIXTURES / "gfx1100" / "wave64.co").read_bytes()
     for size in range(0, len(data), 7):
         layouts(reader, data[:size])
+        layouts(reader, data[:size], is_loaded=True)
 
 
 @settings(max_examples=300, deadline=None)

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 def used() -> dict[str, str]:
     """Rule -> the test file that takes it out: the first argument of Rule(), the keys of variant()'s."""
     found = {}
-    for path in sorted(HERE.glob("test_*.py")):
+    for path in sorted(HERE.parent.glob("*/test_*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue

@@ -17,6 +17,14 @@ NOTE = 7
 LDS_BYTES_AT = 0
 LDS_KEY = b".group_segment_fixed_size"
 TWO_BYTES = 0xCD
+OTHER_NAMES = {
+    "iota": "old0",
+    "scale": "iota",
+    "count": "saxpy",
+    "saxpy": "count",
+    "sizes": "lanes",
+    "lanes": "sizes",
+}
 STRING_HEADS = {0: b"", 1: b"\xd9", 2: b"\xda\x00", 4: b"\xdb\x00\x00\x00"}
 
 
@@ -93,3 +101,13 @@ class CodeObject:
 
     def write(self, target: Path) -> None:
         target.write_bytes(self.data)
+
+
+def prepare(fixtures: Path, folder: Path, targets: tuple[str, ...]) -> None:
+    """The committed code objects and, beside them, the other.co that identity.h describes."""
+    for gfx in targets:
+        (folder / gfx).mkdir()
+        for source in (fixtures / gfx).glob("*.co"):
+            (folder / gfx / source.name).write_bytes(source.read_bytes())
+        other = CodeObject(fixtures / gfx / "kernels.co").renamed(OTHER_NAMES)
+        other.with_lds("reverse_static", 512).write(folder / gfx / "other.co")

@@ -1,84 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of compiled-in code, registered as a compiler's constructors do it, under names that modules and other
  * compiled-in code have too. HIP loads such code when one of its kernels is first used. */
-#include "identity.h"
-
-void **__hipRegisterFatBinary(const void *wrapper);
-void __hipUnregisterFatBinary(void **modules);
-void __hipRegisterFunction(void **modules, const void *host, char *device, const char *name, unsigned threads,
-                           void *thread_id, void *block_id, void *block, void *grid, int *warp);
+#include "compiled.h"
 
 static hipStream_t stream;
 static uint32_t *data, *side;
 
-/* One compiled-in code object: host functions stand for its kernels. */
-struct compiled {
-    struct {
-        uint32_t magic, version;
-        const void *bundle, *unused;
-    } wrapper;
-    void **modules;
-    char hosts[4];
-};
-
-static char *add_entry(char *at, uint64_t offset, uint64_t size, const char *id)
-{
-    uint64_t head[3] = { offset, size, strlen(id) };
-
-    memcpy(at, head, sizeof(head));
-    memcpy(at + sizeof(head), id, head[2]);
-    return at + sizeof(head) + head[2];
-}
-
-/* An offload bundle of nothing for the host and `file` for the GPU. */
-static const void *bundle_of(const char *file)
-{
-    static const char magic[] = "__CLANG_OFFLOAD_BUNDLE__";
-    enum { PAGE = 4096 };
-    uint64_t entries = 2;
-    char id[128], *bundle, *at;
-    size_t size;
-    char *bytes = file_bytes(file, &size);
-
-    if (posix_memalign((void **)&bundle, PAGE, PAGE + size))
-        FAIL("got no memory for a bundle");
-    memset(bundle, 0, PAGE);
-    snprintf(id, sizeof(id), "hipv4-amdgcn-amd-amdhsa--%s", app.gfx);
-    memcpy(bundle, magic, strlen(magic));
-    at = bundle + strlen(magic);
-    memcpy(at, &entries, sizeof(entries));
-    at = add_entry(at + sizeof(entries), PAGE, 0, "host-x86_64-unknown-linux-gnu-");
-    add_entry(at, PAGE, size, id);
-    memcpy(bundle + PAGE, bytes, size);
-    free(bytes);
-    return bundle;
-}
-
-static void compile_in(struct compiled *compiled, const char *file, const char *const *names, uint32_t count)
-{
-    compiled->wrapper.magic = 0x48495046;
-    compiled->wrapper.version = 1;
-    compiled->wrapper.bundle = bundle_of(file);
-    compiled->modules = __hipRegisterFatBinary(&compiled->wrapper);
-    for (uint32_t i = 0; i < count; i++)
-        __hipRegisterFunction(compiled->modules, &compiled->hosts[i], (char *)names[i], names[i], 0, NULL,
-                              NULL, NULL, NULL, NULL);
-}
-
-static void take_out(struct compiled *compiled)
-{
-    __hipUnregisterFatBinary(compiled->modules);
-    free((void *)compiled->wrapper.bundle);
-}
-
 static const char *const names[] = { "iota", "saxpy" };
 
-/* The module's kernel is known when the compiled-in one of that name, with one argument, comes into a graph. */
+/* The compiled-in kernel has one argument, those of that name in modules before and behind it have four. */
 static void beside_a_module(void)
 {
     static struct compiled compiled;
     hipGraph_t graph = new_graph(), first = new_graph();
     hipGraphNode_t nodes[5];
+    hipFunction_t function;
+    hipModule_t late;
     void **end = at_page_end(1);
     float a = 3;
     uint32_t value = 3;
@@ -88,6 +25,8 @@ static void beside_a_module(void)
     node_of(first, NULL, 0, app_kernel("saxpy"), BLOCKS(app.n), ARGUMENTS(&data, &side, &a, &app.n));
     launch(instantiate(first), stream, 3);
     compile_in(&compiled, "other.co", names, 2);
+    HIP(hipGetFuncBySymbol(&function, &compiled.hosts[1])); /* loads it */
+    late = app_module("kernels.co");
     end[0] = &data;
     nodes[0] = node_of(graph, NULL, 0, &compiled.hosts[1], 2, end);
     nodes[1] = node_of(graph, NULL, 0, &compiled.hosts[1], 1, end);
@@ -107,6 +46,7 @@ static void beside_a_module(void)
     printf(" %u %u\n", word_at(data, 0), sum_of(side, app.n));
     HIP(hipGraphExecDestroy(exec));
     HIP(hipGraphDestroy(graph));
+    HIP(hipModuleUnload(late));
     take_out(&compiled);
 }
 
@@ -171,6 +111,35 @@ static void again(void)
     printf("\n");
 }
 
+/* An exec outlives the plugin, and gets its parameters from the next one that is opened: the same host function, other
+ * code. */
+static void opened_again(void)
+{
+    static struct compiled compiled;
+    hipGraph_t graph = new_graph();
+    hipGraphNode_t node;
+    uint32_t value = 3;
+
+    compile_in(&compiled, "other.co", names, 2);
+    fill_bytes(data, 1);
+    node = node_of(graph, NULL, 0, &compiled.hosts[0], BLOCKS(app.n), ARGUMENTS(&data, &value, &app.n));
+    hipGraphExec_t exec = instantiate(graph);
+    launch(exec, stream, 2);
+    printf("opened again: %u", sum_of(data, app.n));
+    for (uint32_t i = 0; i < 3; i++) {
+        take_out(&compiled);
+        compile_in(&compiled, i & 1 ? "other.co" : "kernels.co", names, 2);
+        value = 21 + 2 * i;
+        set_arguments(exec, node, &compiled.hosts[0], BLOCKS(app.n), ARGUMENTS(&data, &value, &app.n));
+        launch(exec, stream, 2);
+        printf(" %u", sum_of(data, app.n));
+    }
+    printf("\n");
+    HIP(hipGraphExecDestroy(exec));
+    HIP(hipGraphDestroy(graph));
+    take_out(&compiled);
+}
+
 /* One kernel by two names of HIP's: the host function, and what hipGetFuncBySymbol makes of it. */
 static void two_handles(void)
 {
@@ -209,6 +178,7 @@ int main(int argc, char **argv)
     beside_a_module();
     beside_each_other();
     again();
+    opened_again();
     two_handles();
     return app_pass();
 }
