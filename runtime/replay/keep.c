@@ -292,7 +292,8 @@ static void put_page(struct rl_keep *keep, const struct rl_region *region, size_
         return;
     for (size_t i = 0; i < page.bytes; i++)
         bytes[i] = wanted(&page, i, now, put);
-    rl_transfer_put(&keep->transfer, &region->place, number * RL_KEEP_PAGE, bytes, page.looks[now], page.bytes);
+    rl_transfer_put(&keep->transfer, &region->place, number * RL_KEEP_PAGE, bytes, page.looks[now],
+                    page.bytes);
 }
 
 bool rl_keep_put(struct rl_keep *keep, enum rl_look now, enum rl_put put)

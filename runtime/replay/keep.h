@@ -38,9 +38,10 @@ enum { RL_KEEP_PAGE = 4096 };
 
 struct rl_region {
     struct rl_place place;
-    uint32_t dispatch;                      /* whose arguments have led here */
-    unsigned char *before;                  /* NULL: not read yet */
-    const unsigned char **pages[RL_LOOKS];  /* what a look found; NULL: as before HIP's launch, later as behind it */
+    uint32_t dispatch;     /* whose arguments have led here */
+    unsigned char *before; /* NULL: not read yet */
+    const unsigned char *
+        *pages[RL_LOOKS]; /* what a look found; NULL: as before HIP's launch, later as behind it */
 };
 
 struct rl_keep {

@@ -215,7 +215,8 @@ static bool follow_code(struct reach *reach, const struct rl_observation *seen, 
 {
     struct variables variables = { .reach = reach, .agent = seen->agent };
 
-    while (variables.dispatch < proof->count && seen->packets[proof->packets[variables.dispatch]].code != code)
+    while (variables.dispatch < proof->count &&
+           seen->packets[proof->packets[variables.dispatch]].code != code)
         variables.dispatch++;
     return variables.dispatch == proof->count || seen->codes[code].builtin != RL_BUILTIN_NONE ||
            rl_segments_visit(reach->hsa, seen->codes[code].object, add_variables, &variables) ||
@@ -249,8 +250,8 @@ static bool follow_memory(struct reach *reach)
     return true;
 }
 
-enum rl_reach rl_reach(struct rl_keep *keep, const struct rl_hip_table *hip, const struct rl_observation *seen,
-                       const struct rl_proof *proof)
+enum rl_reach rl_reach(struct rl_keep *keep, const struct rl_hip_table *hip,
+                       const struct rl_observation *seen, const struct rl_proof *proof)
 {
     struct reach reach = { .keep = keep, .hip = hip, .hsa = seen->hsa, .answer = RL_REACH_ALL };
 
@@ -273,7 +274,8 @@ bool rl_reach_names(const struct rl_observation *seen, const struct rl_proof *pr
     const struct rl_seen *packet = &seen->packets[proof->packets[dispatch]];
     uint64_t value;
 
-    for (size_t at = 0; at + sizeof(value) <= seen->codes[packet->code].kernarg_bytes; at += sizeof(uint32_t)) {
+    for (size_t at = 0; at + sizeof(value) <= seen->codes[packet->code].kernarg_bytes;
+         at += sizeof(uint32_t)) {
         memcpy(&value, seen->bytes + packet->arguments + at, sizeof(value));
         if (value - place->base < place->bytes)
             return true;

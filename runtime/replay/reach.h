@@ -15,8 +15,8 @@
 enum rl_reach { RL_REACH_ALL, RL_REACH_NOT_KEPT, RL_REACH_UNKNOWN_MEMORY, RL_REACH_TOO_MANY };
 
 /* Adds the memory to `keep`, with what stands there now. RL_REACH_NOT_KEPT: keep->why says why. */
-enum rl_reach rl_reach(struct rl_keep *keep, const struct rl_hip_table *hip, const struct rl_observation *seen,
-                       const struct rl_proof *proof);
+enum rl_reach rl_reach(struct rl_keep *keep, const struct rl_hip_table *hip,
+                       const struct rl_observation *seen, const struct rl_proof *proof);
 
 /* Whether the arguments of the dispatch hold an address inside of the region. */
 bool rl_reach_names(const struct rl_observation *seen, const struct rl_proof *proof, uint32_t dispatch,

@@ -20,9 +20,9 @@ static hsa_signal_t idle_signal; /* of the last transfer; the one that is under 
 
 static bool get_signal(struct rl_transfer *transfer)
 {
-    return idle_signal.handle || (!rl_fault(RL_FAULT_NATIVE) &&
-                                  transfer->hsa->hsa_amd_signal_create(0, 0, NULL, 0, &idle_signal) ==
-                                      HSA_STATUS_SUCCESS);
+    return idle_signal.handle ||
+           (!rl_fault(RL_FAULT_NATIVE) &&
+            transfer->hsa->hsa_amd_signal_create(0, 0, NULL, 0, &idle_signal) == HSA_STATUS_SUCCESS);
 }
 
 static bool get_host_agent(struct rl_transfer *transfer)

@@ -268,8 +268,7 @@ static void describe(const struct rl_verify *launch, const struct difference *di
              (unsigned long long)(base + difference->offset), difference->offset,
              difference->region->place.bytes, difference->named ? "last named by" : "reached from",
              launch->proof->nodes[difference->dispatch], name, byte_of(difference, RL_LOOK_HIP),
-             byte_of(difference, RL_LOOK_REPLAY),
-             (unsigned long long)difference->bytes);
+             byte_of(difference, RL_LOOK_REPLAY), (unsigned long long)difference->bytes);
 }
 
 /* ---- behind HIP's launch ---- */
@@ -279,7 +278,8 @@ static void restore(struct rl_verification *verification, enum rl_look now)
 {
     if (!rl_keep_put(&verification->keep, now, RL_PUT_RESULT) &&
         !rl_keep_put(&verification->keep, RL_LOOK_BEFORE, RL_PUT_RESULT))
-        rl_log(RL_LOG_ERROR, "REDLINE_VERIFY could not put back what a launch by HIP left: results are wrong");
+        rl_log(RL_LOG_ERROR,
+               "REDLINE_VERIFY could not put back what a launch by HIP left: results are wrong");
 }
 
 static bool give_up(struct rl_verification *verification, enum rl_counter why)

@@ -142,7 +142,8 @@ static hsa_status_t allow(uint32_t count, const hsa_agent_t *agents, const uint3
     return HSA_STATUS_SUCCESS;
 }
 
-static hsa_signal_value_t signals[RL_COMPLETIONS + 1];
+enum { MOST_SIGNALS = RL_COMPLETIONS + 8 }; /* those of a GPU's replays, and a few more */
+static hsa_signal_value_t signals[MOST_SIGNALS + 1];
 
 static hsa_status_t create_signal(hsa_signal_value_t value, uint32_t consumers, const hsa_agent_t *agents,
                                   uint64_t attributes, hsa_signal_t *signal)
@@ -152,7 +153,7 @@ static hsa_status_t create_signal(hsa_signal_value_t value, uint32_t consumers, 
     (void)consumers;
     (void)agents;
     (void)attributes;
-    CHECK(made < RL_COMPLETIONS);
+    CHECK(made < MOST_SIGNALS);
     signal->handle = ++made;
     signals[made] = value;
     return HSA_STATUS_SUCCESS;
@@ -179,6 +180,7 @@ static const struct rl_hsa_table hsa = {
     .hsa_signal_load_scacquire = load_signal,
     .hsa_signal_store_relaxed = store_signal,
     .hsa_signal_store_screlease = ring_doorbell,
+    .hsa_queue_add_write_index_screlease = add,
     .hsa_queue_load_read_index_scacquire = load_read_index,
     .hsa_queue_load_write_index_relaxed = load_write_index,
     .hsa_amd_queue_get_info = queue_info,

@@ -62,6 +62,25 @@ def test_one_failure_leaves_the_application_right(failing: Path, app: str, site:
         assert done.verdict == f"PASS {app}" and done.status == 0, f"{site} {place}: {done.said}"
 
 
+@pytest.mark.parametrize(
+    ("app", "site", "places"),
+    [("diamond", "alloc", range(80, 230, 17)), ("variables", "native", range(1038, 1120, 9))],
+)
+def test_one_failure_of_a_verification_leaves_the_application_right(
+    failing: Path, app: str, site: str, places: range
+) -> None:
+    failed = 0
+    for place in places:
+        settings = {"RL_FAULT": f"{site}:{place}:1", "REDLINE_VERIFY": "1"}
+        done = run(app, library=failing, settings=settings)
+        assert done.verdict == f"PASS {app}" and done.status == 0, f"{site} {place}: {done.said}"
+        assert not done.report["counters"]["replays_different"], f"{site} {place}: {done.said}"
+        failed += any(
+            count for name, count in done.report["counters"].items() if name.startswith("not_verified")
+        )
+    assert failed > 3
+
+
 def test_all_allocations_failing_leaves_everything_to_hip(failing: Path) -> None:
     done = run("chain", library=failing, settings={"RL_FAULT": "alloc:1:1000000000"})
     assert done.verdict == "PASS chain" and done.status == 0, done.said
