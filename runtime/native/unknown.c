@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "native/native.h"
 #include "native/process.h"
 #include "native_table.h"
 
