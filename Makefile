@@ -28,9 +28,10 @@ CODEGEN := $(BIN)/redline-codegen
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes
 CFLAGS ?= -O2 -g
-LIBRARY_CFLAGS := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -Igenerated -Iruntime
+# A shim that only leads on is a jump, so that what is behind it sees the caller's return address.
+LIBRARY_CFLAGS := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -foptimize-sibling-calls -Igenerated -Iruntime
 LIBRARY_LDFLAGS := -shared -Wl,-soname,libredline.so -Wl,-z,now -Wl,-z,relro -Wl,--no-undefined-version \
-	-Wl,--version-script=generated/redline.map -Wl,-z,defs
+	-Wl,--version-script=generated/redline.map -Wl,-z,defs -Wl,-z,nodelete
 # fault.c injects failures and belongs to test builds alone.
 SOURCES := $(filter-out runtime/base/fault.c,$(wildcard runtime/*.c runtime/*/*.c)) generated/native_table.c generated/shims_hip.c generated/shims_hsa.c
 OBJECTS := $(patsubst %.c,build/obj/%.o,$(SOURCES) generated/abi_checks.c)

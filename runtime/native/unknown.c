@@ -7,7 +7,12 @@
 #include "native/process.h"
 #include "native_table.h"
 
-enum { THUNKS = 128, THUNK_SIZE = 16, THUNKS_OF_A_TABLE = THUNKS / (RL_DISPATCH_COUNT - 1) };
+enum { THUNKS = 256, THUNK_SIZE = 16 };
+
+/* Thunks of each table: HIP's own grows with each release, the compiler's hardly ever. */
+static const struct {
+    size_t first, count;
+} shares[RL_DISPATCH_COUNT] = { [RL_DISPATCH_HIP] = { 0, 240 }, [RL_DISPATCH_COMPILER] = { 240, THUNKS - 240 } };
 
 static struct {
     _Atomic(void *) next;
@@ -24,7 +29,7 @@ __asm__(".text\n"
         ".globl rl_unknown_thunks\n"
         "rl_unknown_thunks:\n"
         ".set rl_index, 0\n"
-        ".rept 128\n"
+        ".rept 256\n"
         "    endbr64\n"
         "    movl $rl_index, %r11d\n"
         "    jmp 1f\n"
@@ -87,7 +92,7 @@ static size_t index_of(unsigned dispatch, size_t word)
 {
     size_t n = word - rl_dispatch_layouts[dispatch].words;
 
-    return n < THUNKS_OF_A_TABLE ? (dispatch - 1) * THUNKS_OF_A_TABLE + n : THUNKS;
+    return n < shares[dispatch].count ? shares[dispatch].first + n : THUNKS;
 }
 
 bool rl_unknown_name(unsigned dispatch, size_t word, const char *name)

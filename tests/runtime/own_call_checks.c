@@ -265,10 +265,10 @@ static void check_lookup(void)
 
         function = NULL;
         if (hipGetProcAddress(entry->name, &function, 70000, 0, &status) == hipSuccess) {
-            CHECK(function == (entry->exported ? ours : standin_function(entry->name)));
+            CHECK(function == (entry->exported ? ours : standin_export(entry->name)));
             CHECK(status == HIP_GET_PROC_ADDRESS_SUCCESS);
             GOOD(hipGetDriverEntryPoint(entry->name, &function, 0, &other_status));
-            CHECK(function == (entry->exported ? ours : standin_function(entry->name)));
+            CHECK(function == (entry->exported ? ours : standin_export(entry->name)));
         } else {
             CHECK(!entry->exported && hipGetLastError() == hipErrorNotFound);
         }

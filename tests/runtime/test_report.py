@@ -90,7 +90,11 @@ def test_json_tells_state_hip_counters_and_reasons(driver: Path, tmp_path: Path)
         f"exec:1:12:1:99:{REASON['NONE']}",
         f"exec:1:5:7:0:{REASON['TOPOLOGY_DIFFERS']}:node 3 has an edge to node 9",
     )
-    assert told["hip"] == {"path": "/opt/rocm/lib/libamdhip64.so.7", "version": "7.2.4"}
+    assert told["hip"] == {
+        "path": "/opt/rocm/lib/libamdhip64.so.7",
+        "version": "7.2.4",
+        "dispatch_table": True,
+    }
     assert (told["state"], told["reason"], told["program"]) == ("active", None, "report_driver")
     assert told["counters"]["execs_created"] == 2
     assert told["execs"] == [

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 CC = os.environ.get("CC", "cc")
 FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-g", "-pthread", "-fvisibility=hidden"]
+FLAGS += ["-foptimize-sibling-calls"]  # as the Makefile has it
 
 
 def require_sanitizer(flag: str, folder: Path) -> None:

@@ -152,7 +152,7 @@ static void *function_named(const char *name)
 {
     for (int i = 0; i < standin_name_count; i++)
         if (!strcmp(standin_names[i], name))
-            return standin_functions[i];
+            return (void *)(uintptr_t)standin_exports[i];
     return NULL;
 }
 

@@ -84,6 +84,11 @@ EXPORT void standin_calls_itself(const char *name)
     standin_within(name, call_itself);
 }
 
+EXPORT void *standin_export(const char *name)
+{
+    return (void *)(uintptr_t)standin_exports[id_of(name)];
+}
+
 EXPORT void *standin_function(const char *name)
 {
     return standin_functions[id_of(name)];

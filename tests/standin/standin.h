@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a test tells the stand-in for libamdhip64, and asks it. The stand-in exports every function that the
- * real library of a release exports, in the same version nodes; those that the policy knows record their
- * calls and follow a model, which keeps graphs, execs and captures the way HIP answers about them. Addresses
+ * real library of a release exports, in the same version nodes and, where the release has them, through the same
+ * dispatch tables; those that the policy knows record their calls and follow a model, which keeps graphs, execs and captures the way HIP answers about them. Addresses
  * of destroyed objects are handed out again first, across kinds. The control functions are in a node of their
  * own; programs link to them directly.
  */
@@ -45,7 +45,8 @@ unsigned standin_strict_failures(void);
 hipStreamCaptureMode standin_thread_mode(void);
 
 size_t standin_objects(void);             /* alive */
-void *standin_function(const char *name); /* the stand-in's own */
+void *standin_function(const char *name); /* what does the work: a way in that nobody sees */
+void *standin_export(const char *name);   /* the stand-in's own exported function, past all preloads */
 
 /* What applications do with functions outside the policy. */
 hipStream_t standin_stream(void);

@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import jinja2
+from redline_codegen.emit import DISPATCH
 from redline_codegen.model import Api, Function, declare
 from redline_codegen.policy import find_function, load_policy
 from redline_codegen.snapshot import read_snapshot
@@ -78,7 +80,20 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def write_sources(api: Api, folder: Path, without: frozenset[str], extra: tuple[str, ...]) -> Path:
+def _tables(api: Api, appended: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The release's dispatch tables under the names by which HIP registers them, with functions appended to the first."""
+    tables = []
+    for dispatch in DISPATCH.values():
+        table = api.hip.tables.get(dispatch.struct)
+        if table:
+            more = () if tables else appended
+            tables.append({"registered": dispatch.registered, "functions": (*table.functions, *more)})
+    return tables
+
+
+def write_sources(
+    api: Api, folder: Path, without: frozenset[str], extra: tuple[str, ...], tables: list[dict[str, Any]]
+) -> Path:
     """The generated sources; `without` names exports to leave out, `extra` names exports to add."""
     assert api.hip.library
     environment = _environment()
@@ -95,6 +110,14 @@ def write_sources(api: Api, folder: Path, without: frozenset[str], extra: tuple[
         "modelled": modelled,
         "modelled_names": {function.name for function in modelled},
         "plain": sorted(set(symbols) - names),
+        "recorded_names": names,
+        "tables": tables,
+        "words": {
+            name: (table["registered"], word)
+            for table in tables
+            for word, name in enumerate(table["functions"], start=1)
+            if name in symbols
+        },
         "nodes": [
             {
                 "name": node,
@@ -125,12 +148,14 @@ def build(
     without: frozenset[str] = frozenset(),
     extra: tuple[str, ...] = (),
     versioned: bool = True,
+    tables: bool = True,
+    appended: tuple[str, ...] = (),
 ) -> Path:
     """Builds the stand-in into the folder and returns the library, named by its soname unless `name` is given."""
     api = read_snapshot(ROOT / "api" / f"rocm-{release}.json")
     assert api.hip.library
     folder.mkdir(parents=True, exist_ok=True)
-    write_sources(api, folder, without, extra)
+    write_sources(api, folder, without, (*extra, *appended), _tables(api, appended) if tables else [])
     soname = name or api.hip.library.soname
     library = folder / soname
     command = [CC, *FLAGS, *flags, f"-I{folder}", f"-I{HERE}", f"-I{ROOT / 'generated'}", "-shared"]
