@@ -161,8 +161,8 @@ static bool all_is_bound(struct binding *binding, const char *wrapper)
     return false;
 }
 
-void rl_binding_check(const struct rl_object *hip, const struct rl_dispatch_tables *dispatch, const char *taken,
-                      const char *wrapper)
+void rl_binding_check(const struct rl_object *hip, const struct rl_dispatch_tables *dispatch,
+                      const char *taken, const char *wrapper)
 {
     struct binding binding = { .hip = hip };
     const char *unknown;

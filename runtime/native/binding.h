@@ -29,7 +29,7 @@ bool rl_binding_may_work(const struct rl_object *hip);
 /* Any thread; the same answer from each. `dispatch` NULL: HIP has no tables that are understood. `taken`: the entry of
  * one that somebody else has changed, or NULL. `wrapper`: a preloaded library behind us that wraps HIP's functions, or
  * "". */
-void rl_binding_check(const struct rl_object *hip, const struct rl_dispatch_tables *dispatch, const char *taken,
-                      const char *wrapper);
+void rl_binding_check(const struct rl_object *hip, const struct rl_dispatch_tables *dispatch,
+                      const char *taken, const char *wrapper);
 
 #endif

@@ -24,7 +24,8 @@
 #include "native_table.h"
 
 struct rl_dispatch_tables {
-    const void *getters[RL_DISPATCH_COUNT];     /* NULL: its functions are not to be read, but the table was handed out */
+    const void *
+        getters[RL_DISPATCH_COUNT]; /* NULL: its functions are not to be read, but the table was handed out */
     _Atomic(void *) *tables[RL_DISPATCH_COUNT]; /* NULL: the library has none of its functions */
 };
 
@@ -59,7 +60,8 @@ static inline bool rl_dispatch_taken(void)
 {
     _Atomic(void *) *launch = atomic_load_explicit(&rl_dispatch_launch, memory_order_relaxed);
 
-    return launch && atomic_load_explicit(launch, memory_order_relaxed) != (void *)rl_hip_hooks.hipGraphLaunch;
+    return launch &&
+           atomic_load_explicit(launch, memory_order_relaxed) != (void *)rl_hip_hooks.hipGraphLaunch;
 }
 
 #endif

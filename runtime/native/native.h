@@ -34,7 +34,8 @@ struct rl_text_range {
 
 extern _Atomic(const struct rl_hip_table *) rl_hip_current;
 extern _Atomic(const struct rl_hsa_table *) rl_hsa_current;
-extern _Atomic(const struct rl_hip_table *) rl_hip_saved; /* what the hooks in HIP's dispatch tables call next */
+extern _Atomic(const struct rl_hip_table *)
+    rl_hip_saved;                          /* what the hooks in HIP's dispatch tables call next */
 extern struct rl_text_range rl_hip_text;   /* code of the current libamdhip64; empty: none */
 extern struct rl_text_range rl_hsa_caller; /* code of the libamdhip64 that is known to use rl_hsa_current */
 

@@ -54,9 +54,8 @@ static size_t first_read(const unsigned char *at, const unsigned char *end)
         int32_t distance = read_from_rax(at, end);
 
         if (distance)
-            return distance > 0 && distance % (int32_t)sizeof(void *) == 0
-                       ? (size_t)distance / sizeof(void *)
-                       : 0;
+            return distance > 0 && distance % (int32_t)sizeof(void *) == 0 ? (size_t)distance / sizeof(void *)
+                                                                           : 0;
     }
     return 0;
 }

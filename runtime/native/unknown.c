@@ -12,7 +12,8 @@ enum { THUNKS = 256, THUNK_SIZE = 16 };
 /* Thunks of each table: HIP's own grows with each release, the compiler's hardly ever. */
 static const struct {
     size_t first, count;
-} shares[RL_DISPATCH_COUNT] = { [RL_DISPATCH_HIP] = { 0, 240 }, [RL_DISPATCH_COMPILER] = { 240, THUNKS - 240 } };
+} shares[RL_DISPATCH_COUNT] = { [RL_DISPATCH_HIP] = { 0, 240 },
+                                [RL_DISPATCH_COMPILER] = { 240, THUNKS - 240 } };
 
 static struct {
     _Atomic(void *) next;
@@ -82,7 +83,8 @@ void *rl_unknown_called(unsigned index)
     int saved = errno;
 
     if (rl_active())
-        rl_process_forward(RL_REASON_UNKNOWN_FUNCTION, "%s was called", name ? name : "one that it does not export");
+        rl_process_forward(RL_REASON_UNKNOWN_FUNCTION, "%s was called",
+                           name ? name : "one that it does not export");
     errno = saved;
     return atomic_load(&words[index].next);
 }

@@ -55,10 +55,18 @@ def test_release_without_the_header_has_no_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("t_hipGraphLaunch hipGraphLaunch_fn;", "t_hipGraphLaunch hipGraphLaunch_spt_fn;", "no function of a"),
+        (
+            "t_hipGraphLaunch hipGraphLaunch_fn;",
+            "t_hipGraphLaunch hipGraphLaunch_spt_fn;",
+            "no function of a",
+        ),
         ("t_hipGraphLaunch hipGraphLaunch_fn;", "void *reserved[4];", "no function of a"),
         ("t_hipGraphLaunch hipGraphLaunch_fn;", "struct { int a; } b;", "no struct HipDispatchTable"),
-        ("t_hipGraphLaunch hipGraphLaunch_fn;", "#if 1\nt_hipGraphLaunch hipGraphLaunch_fn;\n#endif\n t_hipPaint hipPaint_fn;", "no function of a"),
+        (
+            "t_hipGraphLaunch hipGraphLaunch_fn;",
+            "#if 1\nt_hipGraphLaunch hipGraphLaunch_fn;\n#endif\n t_hipPaint hipPaint_fn;",
+            "no function of a",
+        ),
         ("  size_t size;\n  t_hipApiName", "  t_hipApiName", "does not begin with `size_t size;`"),
         ("#define HIP_RUNTIME_API_TABLE_STEP_VERSION 7", "", "STEP_VERSION is not defined"),
         ("struct HipCompilerDispatchTable", "struct Other", "no struct HipCompilerDispatchTable"),

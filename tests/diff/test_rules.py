@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 from redline_codegen.diff.canonical import canonical
 from redline_codegen.diff.finding import RULES, Finding, Severity
 from redline_codegen.diff.suggest import effects_of
-from redline_codegen.model import Api, DispatchTable, Enum, Field, Function, Library, Parameter, Part, Record, Symbol
+from redline_codegen.model import (
+    Api,
+    DispatchTable,
+    Enum,
+    Field,
+    Function,
+    Library,
+    Parameter,
+    Part,
+    Record,
+    Symbol,
+)
 from redline_codegen.policy import suggest_class
 
 from diff.conftest import compared, edited, found, policy, snapshot, without_entries

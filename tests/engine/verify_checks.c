@@ -21,10 +21,10 @@ static const struct memory {
     uint64_t agent;
     bool nameless; /* HIP does not say where it begins */
 } memories[] = {
-    { one, true, true, GPU, false },        { two, true, true, GPU, false },
-    { three, true, true, GPU, false },      { unseen, true, true, GPU, false },
-    { pinned, true, true, CPU, false },     { registered, true, true, CPU, true },
-    { shared, true, false, CPU, true },     { internal, false, true, GPU, false },
+    { one, true, true, GPU, false },    { two, true, true, GPU, false },
+    { three, true, true, GPU, false },  { unseen, true, true, GPU, false },
+    { pinned, true, true, CPU, false }, { registered, true, true, CPU, true },
+    { shared, true, false, CPU, true }, { internal, false, true, GPU, false },
 };
 
 static const struct memory *memory_at(uint64_t address)
@@ -84,11 +84,12 @@ static hsa_status_t about_agent(hsa_agent_t agent, hsa_agent_info_t attribute, v
 
 /* ---- copies ---- */
 
-static uint64_t copied; /* bytes, into the GPU's memory */
+static uint64_t copied;                   /* bytes, into the GPU's memory */
 static unsigned copies, failing, hanging; /* number of the copy that does so */
 
-static hsa_status_t copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t bytes,
-                         uint32_t count, const hsa_signal_t *signals_before, hsa_signal_t signal)
+static hsa_status_t copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
+                         size_t bytes, uint32_t count, const hsa_signal_t *signals_before,
+                         hsa_signal_t signal)
 {
     CHECK(!count && !signals_before && to_agent.handle + from_agent.handle == GPU + CPU);
     CHECK(memory_at(to_agent.handle == GPU ? (uintptr_t)to : (uintptr_t)from)->agent == GPU);
@@ -213,7 +214,8 @@ static void too_much_memory_is_not_kept(void)
 
     begin();
     CHECK(rl_keep_add(&keep, &half, 0) && rl_keep_add(&keep, &half, 0));
-    CHECK(!rl_keep_add(&keep, &(struct rl_place){ .base = 1, .bytes = 1 }, 0) && keep.why == RL_KEEP_TOO_LARGE);
+    CHECK(!rl_keep_add(&keep, &(struct rl_place){ .base = 1, .bytes = 1 }, 0) &&
+          keep.why == RL_KEEP_TOO_LARGE);
 }
 
 static void copy_that_fails_is_a_reason(void)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from engine.replay import LIBRARY, ROOT, Run, build_program, needs_hip, passed, run
 from engine.variant import variant
+
 from identity.code_objects import prepare
 
 pytestmark = needs_hip

@@ -18,7 +18,9 @@ def compare_tables(pair: Pair) -> Iterator[Finding]:
             meaning = "Calls that pass the dynamic linker by can be seen from this release on."
             yield _finding(pair, "table-added", name, before, after, Severity.NOTE, meaning)
         elif after is None:
-            meaning = "Calls that pass the dynamic linker by are not seen: where there may be any, HIP launches."
+            meaning = (
+                "Calls that pass the dynamic linker by are not seen: where there may be any, HIP launches."
+            )
             yield _finding(pair, "table-removed", name, before, after, Severity.LOST_ACCELERATION, meaning)
         elif before != after:
             yield _changed(pair, name, before, after)
@@ -31,7 +33,7 @@ def _changed(pair: Pair, name: str, before: DispatchTable, after: DispatchTable)
         return _finding(pair, "table-grown", name, before, after, Severity.NOTE, meaning)
     meaning = (
         "A place that holds one function in the one release holds another in the other, where entries are replaced by "
-        "shims. The library compares places with HIP's code before it uses them and does without the table then."
+        "shims; the library compares places with HIP's code before it uses them and does without the table then."
     )
     edit = "Check that `generated/` is made from the layout of the library it is for, then acknowledge."
     return _finding(pair, "table-rearranged", name, before, after, Severity.UNSAFE, meaning, edit)
