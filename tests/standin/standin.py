@@ -81,8 +81,8 @@ def _environment() -> jinja2.Environment:
 
 
 def _tables(api: Api, appended: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The release's dispatch tables under the names by which HIP registers them, with functions appended to the first."""
-    tables = []
+    """The release's dispatch tables under the names HIP registers them by, with functions appended to the first."""
+    tables: list[dict[str, Any]] = []
     for dispatch in DISPATCH.values():
         table = api.hip.tables.get(dispatch.struct)
         if table:

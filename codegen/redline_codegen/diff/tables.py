@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings about HIP's dispatch tables: what is appended is harmless, whatever else moves is another function's place."""
+"""Findings about HIP's dispatch tables: appending is harmless; whatever else moves is another function's place."""
 
 from __future__ import annotations
 
