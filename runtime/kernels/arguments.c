@@ -38,6 +38,8 @@ bool rl_arguments_copy(struct rl_function function, void *const *pointers, void 
     made = pointers && *bytes <= MOST_BLOCK_BYTES ? rl_allocate(1, *bytes) : NULL;
     for (uint32_t i = 0; made && i < layout.count; i++)
         memcpy(made + layout.argument[i].offset, pointers[i], layout.argument[i].size);
+    if (!made)
+        *bytes = 0;
     *block = made;
     return made;
 }
