@@ -510,8 +510,11 @@ extern const size_t rl_hsa_entry_count;
 extern const struct rl_hsa_table rl_hsa_shims; /* our own functions; NULL where we have none */
 extern const struct rl_hip_table rl_hip_hooks; /* what takes the place of entries in HIP's tables; NULL as above */
 
-/* Every function that the libamdhip64 of a release that is known exports, sorted by strcmp(). */
-extern const char *const rl_hip_known[];
+/* Every function that the libamdhip64 of a release that is known exports, in the order of their hashes. */
+extern const struct rl_known_name {
+    uint32_t hash; /* 5381, then for each byte times 33 plus the byte, as in ELF's GNU hash table */
+    const char *name;
+} rl_hip_known[];
 extern const size_t rl_hip_known_count;
 
 #endif

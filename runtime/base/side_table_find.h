@@ -29,7 +29,8 @@ struct rl_side_table_view {
 extern struct rl_side_table_view rl_side_table_views[RL_KIND_COUNT] __attribute__((visibility("hidden")));
 
 /* For a handle that the current array lacks while another is being left, and for a view that has changed. */
-struct rl_ref rl_side_table_find_again(const struct rl_side_table_view *table, uintptr_t handle);
+struct rl_ref rl_side_table_find_again(const struct rl_side_table_view *table, uintptr_t handle)
+    __attribute__((cold));
 
 static inline unsigned rl_view_current(uint64_t view)
 {

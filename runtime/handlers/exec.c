@@ -384,13 +384,21 @@ hipError_t rl_graph_exec_destroy(rl_hipGraphExecDestroy_fn *native, const void *
     return rl_active() ? rl_launch_destroy(native, graphExec) : native(graphExec);
 }
 
+static __attribute__((noinline, cold)) hipError_t read_and_launch(rl_hipGraphLaunch_fn *native,
+                                                                  hipGraphExec_t graphExec,
+                                                                  hipStream_t stream, bool per_thread)
+{
+    read_later(rl_side_table_find(RL_EXEC, graphExec), NULL);
+    return rl_launch(native, graphExec, stream, per_thread);
+}
+
 hipError_t rl_graph_launch(rl_hipGraphLaunch_fn *native, const void *caller, hipGraphExec_t graphExec,
                            hipStream_t stream)
 {
     if (!rl_active() || rl_called_by_hip(caller))
         return native(graphExec, stream);
     if (atomic_load_explicit(&unread, memory_order_relaxed))
-        read_later(rl_side_table_find(RL_EXEC, graphExec), NULL);
+        return read_and_launch(native, graphExec, stream, false);
     return rl_launch(native, graphExec, stream, false);
 }
 
@@ -400,7 +408,7 @@ hipError_t rl_graph_launch_spt(rl_hipGraphLaunch_spt_fn *native, const void *cal
     if (!rl_active() || rl_called_by_hip(caller))
         return native(graphExec, stream);
     if (atomic_load_explicit(&unread, memory_order_relaxed))
-        read_later(rl_side_table_find(RL_EXEC, graphExec), NULL);
+        return read_and_launch(native, graphExec, stream, true);
     return rl_launch(native, graphExec, stream, true);
 }
 

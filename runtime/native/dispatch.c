@@ -2,7 +2,6 @@
 /* See dispatch.h. */
 #include "native/dispatch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "native/stub.h"
@@ -25,11 +24,6 @@ static void *const *hook_of(const struct rl_native_entry *entry)
     return (void *const *)((const char *)&rl_hip_hooks + entry->offset);
 }
 
-static bool is_hooked_through(const struct rl_native_entry *entry, unsigned dispatch)
-{
-    return entry->exported && entry->dispatch == dispatch;
-}
-
 void rl_dispatch_registered(const char *name, void *table)
 {
     for (unsigned dispatch = RL_DISPATCH_NONE + 1; dispatch < RL_DISPATCH_COUNT; dispatch++)
@@ -37,60 +31,62 @@ void rl_dispatch_registered(const char *name, void *table)
             atomic_store(&registered[dispatch], table);
 }
 
-/* How many of the functions to be hooked the library has, and how many of those go by the getter to their own word
- * or to another one. */
-struct agreement {
-    size_t functions, right, wrong, highest;
+/* The functions to be hooked through one table, as far as the library has them. */
+struct stubs {
+    size_t count, highest;
+    struct {
+        struct rl_bytes code;
+        size_t word;
+    } of[sizeof(struct rl_hip_table) / sizeof(void *)];
 };
 
-static struct agreement agreement_on(const struct rl_object *hip, unsigned dispatch, const void *getter)
+static void gather(const struct rl_object *hip, unsigned dispatch, struct stubs *stubs)
 {
-    struct agreement agreement = { 0, 0, 0, 0 };
-
+    stubs->count = stubs->highest = 0;
     for (size_t i = 0; i < rl_hip_entry_count; i++) {
         const struct rl_native_entry *entry = &rl_hip_entries[i];
         struct rl_bytes code = { NULL, 0 };
-        size_t word;
 
-        if (is_hooked_through(entry, dispatch))
+        if (entry->exported && entry->dispatch == dispatch)
             code = rl_object_bytes(hip, entry->name, entry->node);
         if (!code.start)
             continue;
-        word = rl_stub_word(code, getter);
-        agreement.functions++;
-        agreement.right += word == entry->word;
-        agreement.wrong += word && word != entry->word;
-        agreement.highest = entry->word > agreement.highest ? entry->word : agreement.highest;
+        stubs->of[stubs->count].code = code;
+        stubs->of[stubs->count++].word = entry->word;
+        stubs->highest = entry->word > stubs->highest ? entry->word : stubs->highest;
+    }
+}
+
+/* How many of them go by the getter to their own word, or to another one. */
+struct agreement {
+    size_t right, wrong;
+};
+
+static struct agreement agreement_on(const struct stubs *stubs, const void *getter)
+{
+    struct agreement agreement = { 0, 0 };
+
+    for (size_t i = 0; i < stubs->count; i++) {
+        size_t word = rl_stub_word(stubs->of[i].code, getter);
+
+        agreement.right += word == stubs->of[i].word;
+        agreement.wrong += word && word != stubs->of[i].word;
     }
     return agreement;
 }
 
-static struct rl_bytes first_stub(const struct rl_object *hip, unsigned dispatch)
-{
-    struct rl_bytes code = { NULL, 0 };
-
-    for (size_t i = 0; i < rl_hip_entry_count && !code.start; i++)
-        if (is_hooked_through(&rl_hip_entries[i], dispatch))
-            code = rl_object_bytes(hip, rl_hip_entries[i].name, rl_hip_entries[i].node);
-    return code;
-}
-
 /* The function that most of them call for their table. */
-static struct agreement find_getter(const struct rl_object *hip, unsigned dispatch, const void **getter)
+static struct agreement find_getter(const struct rl_object *hip, const struct stubs *stubs, const void **getter)
 {
-    struct rl_bytes code = first_stub(hip, dispatch);
-    struct agreement best = agreement_on(hip, dispatch, NULL);
+    struct agreement best = { 0, 0 };
+    const void *called;
 
     *getter = NULL;
-    for (size_t n = 0; n < MOST_CALLS; n++) {
-        const void *called = rl_stub_call(code, n);
-        struct agreement agreement;
+    for (size_t n = 0; n < MOST_CALLS && (called = rl_stub_call(stubs->of[0].code, n)); n++) {
+        struct agreement agreement = { 0, 0 };
 
-        if (!called)
-            break;
-        if (!rl_object_has(hip, called))
-            continue;
-        agreement = agreement_on(hip, dispatch, called);
+        if (rl_object_has(hip, called))
+            agreement = agreement_on(stubs, called);
         if (agreement.right > best.right) {
             best = agreement;
             *getter = called;
@@ -116,21 +112,25 @@ static bool belongs(const struct rl_object *hip, void *table, size_t highest)
 
 static bool find_one(const struct rl_object *hip, unsigned dispatch, struct rl_dispatch_tables *found)
 {
+    struct stubs stubs;
+    struct agreement agreement;
     const void *getter;
-    struct agreement agreement = find_getter(hip, dispatch, &getter);
-    void *handed_out = atomic_load(&registered[dispatch]), *table;
+    void *table = atomic_load(&registered[dispatch]);
 
     found->tables[dispatch] = NULL;
-    found->getters[dispatch] = getter;
-    if (!agreement.functions)
+    found->getters[dispatch] = NULL;
+    gather(hip, dispatch, &stubs);
+    if (!stubs.count)
         return true;
-    if (!belongs(hip, handed_out, agreement.highest))
-        handed_out = NULL;
-    if (agreement.wrong || (agreement.right && agreement.right < agreement.functions) ||
-        (!agreement.right && !handed_out))
+    agreement = find_getter(hip, &stubs, &getter);
+    if (!belongs(hip, table, stubs.highest))
+        table = NULL;
+    if (agreement.right ? agreement.right < stubs.count : !table)
         return false;
-    table = handed_out ? handed_out : ((void *(*)(void))(uintptr_t)getter)();
-    found->tables[dispatch] = belongs(hip, table, agreement.highest) ? table : NULL;
+    if (!table)
+        table = ((void *(*)(void))(uintptr_t)getter)();
+    found->getters[dispatch] = getter;
+    found->tables[dispatch] = belongs(hip, table, stubs.highest) ? table : NULL;
     return found->tables[dispatch];
 }
 
@@ -177,14 +177,32 @@ const char *rl_dispatch_read(const struct rl_object *hip, const struct rl_dispat
     return taken;
 }
 
-static int compare(const void *name, const void *known)
+static uint32_t hash_of(const char *name)
 {
-    return strcmp(name, *(const char *const *)known);
+    uint32_t hash = 5381;
+
+    for (; *name; name++)
+        hash = hash * 33 + (unsigned char)*name;
+    return hash;
 }
 
 static bool is_known(const char *name)
 {
-    return bsearch(name, rl_hip_known, rl_hip_known_count, sizeof(rl_hip_known[0]), compare);
+    uint32_t hash = hash_of(name);
+    size_t low = 0, high = rl_hip_known_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (rl_hip_known[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < rl_hip_known_count && rl_hip_known[low].hash == hash; low++)
+        if (!strcmp(rl_hip_known[low].name, name))
+            return true;
+    return false;
 }
 
 /* Whether a call of the function reaches an entry that has a hook or a thunk, or needs none. */

@@ -44,9 +44,9 @@ extern struct rl_text_range rl_hsa_caller; /* code of the libamdhip64 that is kn
 bool rl_start(void);
 void rl_start_over(void);
 
-const struct rl_hip_table *rl_hip_resolve(const void *caller);
+const struct rl_hip_table *rl_hip_resolve(const void *caller) __attribute__((cold));
 const struct rl_hip_table *rl_hip_anew(const void *caller);
-const struct rl_hsa_table *rl_hsa_resolve(const void *caller);
+const struct rl_hsa_table *rl_hsa_resolve(const void *caller) __attribute__((cold));
 
 /* Somebody initialises HSA. */
 void rl_hip_begins(const void *caller);
@@ -64,7 +64,7 @@ static inline bool rl_text_has(struct rl_text_range *range, const void *address)
            atomic_load_explicit(&range->size, memory_order_relaxed);
 }
 
-bool rl_called_by_name(const void *caller);
+bool rl_called_by_name(const void *caller) __attribute__((cold));
 
 /*
  * HIP calls itself through its exported functions. The shim tells such a call by its return address and not

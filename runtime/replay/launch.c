@@ -447,9 +447,10 @@ static struct rl_report_exec *report_if_native(struct rl_ref ref)
     return report_of(exec);
 }
 
-hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle, hipStream_t stream, bool per_thread)
+static __attribute__((noinline)) hipError_t launch_by_record(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle,
+                                                             hipStream_t stream, bool per_thread,
+                                                             struct rl_ref ref)
 {
-    struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
     const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
     struct launch launch = { native,
                              handle,
@@ -458,13 +459,8 @@ hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle, hipStr
                              hip ? rl_hip_own(hip) : NULL,
                              atomic_load_explicit(&rl_hsa_current, memory_order_acquire),
                              NULL };
-    struct rl_report_exec *report = report_if_native(ref);
     hipError_t status;
 
-    if (report) {
-        rl_report_launch(report, false);
-        return native(handle, stream);
-    }
     if (!hip || !rl_ref_hold(ref))
         return launch_unknown(&launch);
     launch.exec = (struct rl_exec *)ref.record;
@@ -476,6 +472,17 @@ hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle, hipStr
     }
     rl_record_drop(ref.record);
     return status;
+}
+
+hipError_t rl_launch(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle, hipStream_t stream, bool per_thread)
+{
+    struct rl_ref ref = rl_side_table_find(RL_EXEC, handle);
+    struct rl_report_exec *report = report_if_native(ref);
+
+    if (!report)
+        return launch_by_record(native, handle, stream, per_thread, ref);
+    rl_report_launch(report, false);
+    return native(handle, stream);
 }
 
 /* ---- the end ---- */
