@@ -6,7 +6,12 @@
  *
  * OPERATION@STREAM*TIMES is an operation of operations.h in a stream of site.h. "blocking1" is one stream for
  * all threads that name it, "blocking" one of the thread's own. A thread goes on until every thread has
+<<<<<<< HEAD
  * finished its rounds, so that none of them is left alone with its work. Every number is checked as in fuzz.
+=======
+ * finished its rounds, so that none of them is left alone with its work. A thread with a "hold" makes one
+ * round, first of all; what it holds is let go when the others have finished. Every number is checked.
+>>>>>>> progress
  */
 #include "operations.h"
 
@@ -23,10 +28,19 @@ struct script {
     struct site site[SITES];
     uint32_t sites, parts;
     struct part part[MOST_PARTS];
+<<<<<<< HEAD
 };
 
 static struct script scripts[MOST_WORKERS];
 static atomic_uint unfinished;
+=======
+    bool holds;
+};
+
+static struct script scripts[MOST_WORKERS];
+static atomic_uint unfinished; /* threads without a hold */
+static pthread_barrier_t meeting;
+>>>>>>> progress
 
 static const struct operation *find_operation(const char *name)
 {
@@ -104,6 +118,22 @@ static void run_once(const struct script *script)
             script->part[i].operation->run(script->part[i].site);
 }
 
+<<<<<<< HEAD
+=======
+static void finish_round(uint32_t round)
+{
+    if (round + 1 == app.rounds && atomic_fetch_sub(&unfinished, 1) == 1)
+        let_go();
+}
+
+/* Holds come when everything is made, the rounds when everything is held, the end when all is let go. */
+static void meet(struct worker *worker)
+{
+    rest(worker);
+    pthread_barrier_wait(&meeting);
+}
+
+>>>>>>> progress
 static void work(struct worker *worker)
 {
     struct script *script = &scripts[worker->id];
@@ -111,15 +141,38 @@ static void work(struct worker *worker)
 
     seed_worker(worker, 1);
     read_script(script, worker);
+<<<<<<< HEAD
     for (uint32_t round = 0; round < app.rounds || atomic_load(&unfinished); round++) {
         run_once(script);
         if (round + 1 == app.rounds)
             atomic_fetch_sub(&unfinished, 1);
     }
+=======
+    meet(worker);
+    if (script->holds)
+        run_once(script);
+    meet(worker);
+    for (uint32_t round = 0; !script->holds && (round < app.rounds || atomic_load(&unfinished)); round++) {
+        run_once(script);
+        finish_round(round);
+    }
+    meet(worker);
+>>>>>>> progress
     for (uint32_t i = 0; i < script->sites; i++)
         close_site(&script->site[i], &digest);
 }
 
+<<<<<<< HEAD
+=======
+static void take_script(struct script *script, const char *text)
+{
+    script->text = text;
+    script->holds = strstr(text, "hold@");
+    if (!script->holds)
+        atomic_fetch_add(&unfinished, 1);
+}
+
+>>>>>>> progress
 int main(int argc, char **argv)
 {
     uint32_t threads = argc > 2 ? (uint32_t)argc - 2 : 0;
@@ -129,10 +182,18 @@ int main(int argc, char **argv)
     if (!threads || threads >= MOST_WORKERS)
         FAIL("got %u threads, want 1 to %d", threads, MOST_WORKERS - 1);
     for (uint32_t i = 1; i <= threads; i++)
+<<<<<<< HEAD
         scripts[i].text = argv[i + 1];
     self = watched_main();
     find_kernels();
     atomic_store(&unfinished, threads);
+=======
+        take_script(&scripts[i], argv[i + 1]);
+    self = watched_main();
+    find_kernels();
+    make_gate();
+    pthread_barrier_init(&meeting, NULL, threads);
+>>>>>>> progress
     run_workers(threads, work);
     step(self, "hipDeviceSynchronize at the end", "null");
     return app_pass();

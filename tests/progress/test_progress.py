@@ -211,6 +211,43 @@ MIXES: dict[str, tuple[int, tuple[str, ...]]] = {
             "slow_kernel@blocking1 module@blocking1 copy_out_pageable@blocking1",
         ),
     ),
+<<<<<<< HEAD
+=======
+    # Replays that are held back hold back nobody who does not wait for their stream; each stream has a queue.
+    "held_in_blocking_stream": (
+        16,
+        (
+            "hold@blocking1 replay@blocking1*32",
+            "replay@nonblocking1*8 copy_out_pageable@nonblocking1 copy_in_pinned@nonblocking1 synchronize@nonblocking1",
+            "replay@urgent1*4 record@urgent1 sync_event@urgent1 module@urgent1 copy_out_pinned@urgent1 query@urgent1",
+        ),
+    ),
+    "held_in_null_stream": (
+        16,
+        (
+            "hold@null replay@null*32 record@null",
+            "replay@nonblocking1*8 copy_in_pageable@nonblocking1 fill@nonblocking1 synchronize@nonblocking1",
+            "replay@nonblocking2*8 pull@nonblocking2 kernel@nonblocking1 synchronize@nonblocking2",
+        ),
+    ),
+    "held_in_nonblocking_stream": (
+        16,
+        (
+            "hold@nonblocking1 replay@nonblocking1*32",
+            "replay@null*4 copy_out_pageable@null synchronize@null copy_now_pageable@null",
+            "replay@blocking1*4 copy_in_pageable@blocking1 slow_kernel@blocking1 synchronize@blocking1",
+            "replay@urgent1*4 host_function@urgent1 synchronize@urgent1",
+        ),
+    ),
+    "held_in_per_thread_stream": (
+        16,
+        (
+            "hold@thread replay@thread*32",
+            "replay@nonblocking1*8 host_function@nonblocking1 copy_out_pageable@nonblocking1 synchronize@nonblocking1",
+            "replay@nonblocking2*4 update@nonblocking2 replay@nonblocking2 record@nonblocking2 sync_event@nonblocking2",
+        ),
+    ),
+>>>>>>> progress
     "execs_made_and_destroyed": (
         2,
         (
