@@ -34,8 +34,8 @@ int main(void)
     if (!rl_objects_walk(is_hip, &hip))
         return 1;
     for (size_t i = 0; i < rl_hip_entry_count; i++)
-        *(void **)((char *)&own + rl_hip_entries[i].offset) =
-            rl_object_function(&hip, rl_hip_entries[i].name, rl_hip_entries[i].node);
+        *(void **)((char *)&own + rl_hip_entries[i].offset) = rl_object_function(&hip, rl_hip_entries[i].name,
+                                                                                 rl_hip_entries[i].node);
     start = now();
     if (!rl_dispatch_find(&hip, &found) || rl_dispatch_read(&hip, &found, NULL, &own) ||
         rl_dispatch_unknown(&hip, &found))

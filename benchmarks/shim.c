@@ -65,6 +65,7 @@ int main(void)
     show("launch of a native exec", (call *)(void *)hipGraphLaunch, exec);
     show("the same by dlsym() on HIP's handle", (call *)dlsym(hip, "hipGraphLaunch"), exec);
     show("launch of an exec without a record", (call *)(void *)hipGraphLaunch, &graph);
-    show("change of an exec that is stale already", (call *)(void *)hipGraphExecEventRecordNodeSetEvent, exec);
+    show("change of an exec that is stale already", (call *)(void *)hipGraphExecEventRecordNodeSetEvent,
+         exec);
     return 0;
 }

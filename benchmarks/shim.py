@@ -53,7 +53,9 @@ def source(hip: Part) -> str:
         entries = [f"make_{name}" if f"make_{name}(" in MAKERS else "nothing" for name in layout.functions]
         listed = ", ".join(f"(void *){entry}" for entry in (str(8 * (len(entries) + 1)), *entries))
         text += f"static void *{table}[] = {{ {listed} }};\n"
-        text += f"__attribute__((noinline)) static void **get_{table}(void) {{ __asm__(\"\"); return {table}; }}\n"
+        text += (
+            f'__attribute__((noinline)) static void **get_{table}(void) {{ __asm__(""); return {table}; }}\n'
+        )
         for word, name in enumerate(layout.functions, start=1):
             text += STUB.format(name=name, table=table, word=word) if name in names else ""
         names -= set(layout.functions)

@@ -195,7 +195,12 @@ def _natives(api: Api, tables: dict[str, list[Native]], snapshots: list[Api]) ->
     for key, dispatch in DISPATCH.items():
         table = api.hip.tables.get(dispatch.struct)
         words[key] = len(table.functions) + 1 if table else 0
-    return {"tables": tables, "dispatch": DISPATCH, "words": words, "known": sorted((_hash(name), name) for name in known)}
+    return {
+        "tables": tables,
+        "dispatch": DISPATCH,
+        "words": words,
+        "known": sorted((_hash(name), name) for name in known),
+    }
 
 
 def _hash(name: str) -> int:

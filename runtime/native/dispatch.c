@@ -76,7 +76,8 @@ static struct agreement agreement_on(const struct stubs *stubs, const void *gett
 }
 
 /* The function that most of them call for their table. */
-static struct agreement find_getter(const struct rl_object *hip, const struct stubs *stubs, const void **getter)
+static struct agreement find_getter(const struct rl_object *hip, const struct stubs *stubs,
+                                    const void **getter)
 {
     struct agreement best = { 0, 0 };
     const void *called;

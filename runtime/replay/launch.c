@@ -447,9 +447,9 @@ static struct rl_report_exec *report_if_native(struct rl_ref ref)
     return report_of(exec);
 }
 
-static __attribute__((noinline)) hipError_t launch_by_record(rl_hipGraphLaunch_fn *native, hipGraphExec_t handle,
-                                                             hipStream_t stream, bool per_thread,
-                                                             struct rl_ref ref)
+static __attribute__((noinline)) hipError_t launch_by_record(rl_hipGraphLaunch_fn *native,
+                                                             hipGraphExec_t handle, hipStream_t stream,
+                                                             bool per_thread, struct rl_ref ref)
 {
     const struct rl_hip_table *hip = atomic_load_explicit(&rl_hip_current, memory_order_acquire);
     struct launch launch = { native,

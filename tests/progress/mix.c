@@ -6,12 +6,8 @@
  *
  * OPERATION@STREAM*TIMES is an operation of operations.h in a stream of site.h. "blocking1" is one stream for
  * all threads that name it, "blocking" one of the thread's own. A thread goes on until every thread has
-<<<<<<< HEAD
- * finished its rounds, so that none of them is left alone with its work. Every number is checked as in fuzz.
-=======
  * finished its rounds, so that none of them is left alone with its work. A thread with a "hold" makes one
  * round, first of all; what it holds is let go when the others have finished. Every number is checked.
->>>>>>> progress
  */
 #include "operations.h"
 
@@ -28,19 +24,12 @@ struct script {
     struct site site[SITES];
     uint32_t sites, parts;
     struct part part[MOST_PARTS];
-<<<<<<< HEAD
-};
-
-static struct script scripts[MOST_WORKERS];
-static atomic_uint unfinished;
-=======
     bool holds;
 };
 
 static struct script scripts[MOST_WORKERS];
 static atomic_uint unfinished; /* threads without a hold */
 static pthread_barrier_t meeting;
->>>>>>> progress
 
 static const struct operation *find_operation(const char *name)
 {
@@ -118,8 +107,6 @@ static void run_once(const struct script *script)
             script->part[i].operation->run(script->part[i].site);
 }
 
-<<<<<<< HEAD
-=======
 static void finish_round(uint32_t round)
 {
     if (round + 1 == app.rounds && atomic_fetch_sub(&unfinished, 1) == 1)
@@ -133,7 +120,6 @@ static void meet(struct worker *worker)
     pthread_barrier_wait(&meeting);
 }
 
->>>>>>> progress
 static void work(struct worker *worker)
 {
     struct script *script = &scripts[worker->id];
@@ -141,13 +127,6 @@ static void work(struct worker *worker)
 
     seed_worker(worker, 1);
     read_script(script, worker);
-<<<<<<< HEAD
-    for (uint32_t round = 0; round < app.rounds || atomic_load(&unfinished); round++) {
-        run_once(script);
-        if (round + 1 == app.rounds)
-            atomic_fetch_sub(&unfinished, 1);
-    }
-=======
     meet(worker);
     if (script->holds)
         run_once(script);
@@ -157,13 +136,10 @@ static void work(struct worker *worker)
         finish_round(round);
     }
     meet(worker);
->>>>>>> progress
     for (uint32_t i = 0; i < script->sites; i++)
         close_site(&script->site[i], &digest);
 }
 
-<<<<<<< HEAD
-=======
 static void take_script(struct script *script, const char *text)
 {
     script->text = text;
@@ -172,7 +148,6 @@ static void take_script(struct script *script, const char *text)
         atomic_fetch_add(&unfinished, 1);
 }
 
->>>>>>> progress
 int main(int argc, char **argv)
 {
     uint32_t threads = argc > 2 ? (uint32_t)argc - 2 : 0;
@@ -182,18 +157,11 @@ int main(int argc, char **argv)
     if (!threads || threads >= MOST_WORKERS)
         FAIL("got %u threads, want 1 to %d", threads, MOST_WORKERS - 1);
     for (uint32_t i = 1; i <= threads; i++)
-<<<<<<< HEAD
-        scripts[i].text = argv[i + 1];
-    self = watched_main();
-    find_kernels();
-    atomic_store(&unfinished, threads);
-=======
         take_script(&scripts[i], argv[i + 1]);
     self = watched_main();
     find_kernels();
     make_gate();
     pthread_barrier_init(&meeting, NULL, threads);
->>>>>>> progress
     run_workers(threads, work);
     step(self, "hipDeviceSynchronize at the end", "null");
     return app_pass();

@@ -316,8 +316,6 @@ static inline void host_function(struct site *site)
 
 /* ---- streams and modules ---- */
 
-<<<<<<< HEAD
-=======
 /* What is enqueued behind it waits until let_go(). */
 static uint32_t *gate;
 
@@ -341,7 +339,6 @@ static inline void hold(struct site *site)
     HIP(hipStreamWaitValue32(site->stream, gate, 1, hipStreamWaitValueGte, 0xffffffff));
 }
 
->>>>>>> progress
 /* A new stream continues behind what the old one had still to do. HIP 7.2.4 crashes when a thread waits for
  * the NULL stream's peers while another destroys one of them: only streams that are no peers are destroyed. */
 static inline void renew(struct site *site)
@@ -397,10 +394,7 @@ static const struct operation operations[] = {
     { "host_function", host_function, 3 },
     { "renew", renew, 1 },
     { "module", module, 1 },
-<<<<<<< HEAD
-=======
     { "hold", hold, 0 }, /* fuzz has nobody who lets go */
->>>>>>> progress
 };
 
 enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };

@@ -211,8 +211,6 @@ MIXES: dict[str, tuple[int, tuple[str, ...]]] = {
             "slow_kernel@blocking1 module@blocking1 copy_out_pageable@blocking1",
         ),
     ),
-<<<<<<< HEAD
-=======
     # Replays that are held back hold back nobody who does not wait for their stream; each stream has a queue.
     "held_in_blocking_stream": (
         16,
@@ -247,7 +245,6 @@ MIXES: dict[str, tuple[int, tuple[str, ...]]] = {
             "replay@nonblocking2*4 update@nonblocking2 replay@nonblocking2 record@nonblocking2 sync_event@nonblocking2",
         ),
     ),
->>>>>>> progress
     "execs_made_and_destroyed": (
         2,
         (
