@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from engine.replay import LIBRARY, ROOT, Run, build_program, needs_hip, passed, run
 from engine.variant import variant
+
 from identity.code_objects import prepare
 
 pytestmark = needs_hip
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 EXPECTED: dict[str, tuple[int, int, set[str]]] = {
     "same_names": (20, 76, set()),
     "reload": (27, 64, set()),
-    "libraries": (11, 28, set()),
+    "libraries": (10, 29, set()),
     "statics": (16, 35, set()),
     "unload": (5, 23, set()),
     # HIP keeps a fill in a child graph as it was and describes it as it should be; it found a node and refused it.
