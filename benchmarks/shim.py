@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library adds to calls of HIP: over a libamdhip64 whose functions return at once. Exit code 1 when it is too much."""
+"""What the library adds to calls of a HIP whose functions return at once. Exit code 1 when it is too much."""
 
 from __future__ import annotations
 

@@ -141,24 +141,28 @@ static bool is_certain(const struct node *node)
     return node->is->type != hipGraphNodeTypeKernel || node->function.module;
 }
 
-/* The launch had other kernels of that name as well: which one a function means that has nothing but a name,
- * nobody says. */
-static bool has_namesake(const struct prover *prover, const struct rl_seen *packet)
+/* The launch had another kernel that the node's function may just as well mean. */
+static bool is_doubtful(const struct prover *prover, const struct node *node, const struct rl_seen *packet)
 {
-    const struct rl_code *code = &prover->seen->codes[packet->code];
+    const struct rl_observation *seen = prover->seen;
 
-    for (size_t i = 0; i < prover->seen->code_count; i++)
-        if (prover->seen->codes[i].name == code->name && prover->seen->codes[i].object != code->object)
+    for (size_t i = 0; i < seen->code_count; i++)
+        if (i != packet->code && rl_match_function(node->function, &seen->codes[i]))
             return true;
     return false;
+}
+
+static bool same_function(const struct node *one, const struct node *other)
+{
+    return one->is->type != hipGraphNodeTypeKernel || one->is->kernel.function == other->is->kernel.function;
 }
 
 /* Whether it does not matter which of the two the packet is taken for. */
 static bool are_alike(const struct prover *prover, const struct node *one, const struct node *other,
                       const struct rl_seen *packet)
 {
-    if (one->is->type == hipGraphNodeTypeKernel && one->is->kernel.function != other->is->kernel.function &&
-        !(is_certain(one) && is_certain(other)) && has_namesake(prover, packet))
+    if (!same_function(one, other) &&
+        (is_doubtful(prover, one, packet) || is_doubtful(prover, other, packet)))
         return false;
     return (one->before == other->before && one->after == other->after) ||
            (rl_match_told_by_arguments(prover->seen, one->is, packet) &&

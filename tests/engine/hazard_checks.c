@@ -229,7 +229,7 @@ static enum rl_reason proved(uint32_t *levels)
     };
     atomic_store(&rl_hip_current, &quiet[0]);
     CHECK(rl_hip_own(&quiet[0]) == &quiet[1]);
-    if (!rl_prove(&quiet[1], &graph, &seen, &proof))
+    if (!rl_prove(&graph, &seen, &proof))
         return seen.reason;
     CHECK(proof.count == 2 && seen.reason == RL_REASON_NONE);
     memcpy(levels, proof.levels, 2 * sizeof(*levels));

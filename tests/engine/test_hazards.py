@@ -14,6 +14,7 @@ from engine.replay import FIXTURES, LIBRARY, ROOT, build_program, needs_hip, pas
 from engine.test_applications import EXPECTED
 from engine.test_rules import RULES
 from engine.variant import STATEMENT, variant
+from identity import test_identity as identity
 
 INJECTIONS = (
     "ring-of-hip-starts-the-replay",
@@ -147,15 +148,23 @@ def test_devices_that_an_indirect_buffer_would_be_wrong_on(
 
 def test_each_hazard_has_a_row_and_each_test_named_there_exists() -> None:
     text = (ROOT / "docs" / "hazards.md").read_text()
-    rows = re.findall(r"^\| ([HO]\d+) \|", text, re.MULTILINE)
-    assert rows == [f"H{i}" for i in range(1, 23)] + [f"O{i}" for i in range(1, 12)]
+    rows = re.findall(r"^\| ([HOI]\d+) \|", text, re.MULTILINE)
+    assert rows == [
+        f"{kind}{i}" for kind, last in (("H", 22), ("O", 11), ("I", 7)) for i in range(1, last + 1)
+    ]
     named = re.findall(r"`(\w+/\w+\.py)::(\w+)(?:\[([^\]]+)\])?`", text)
     assert len(named) > len(rows)
     for file, test, case in named:
         source = (ROOT / "tests" / file).read_text()
         assert f"def {test}(" in source and (not case or case in source), f"{file}::{test}[{case}]"
-    apps, rules = set(EXPECTED), {rule.name for rule in RULES}
-    for kind, known in (("app", apps), ("rule", rules), ("ring", {*CHECKS, *INJECTIONS})):
+    rules = {rule.name for rule in RULES} | {rule.name for rule in identity.RULES}
+    known_names = (
+        ("app", set(EXPECTED)),
+        ("rule", rules),
+        ("ring", {*CHECKS, *INJECTIONS}),
+        ("program", set(identity.EXPECTED)),
+    )
+    for kind, known in known_names:
         for listed in re.findall(rf"\*\*{kind}\*\* ([a-z][^*;|`:.]*)", text):
             for name in re.sub(r"\([^)]*\)?", "", listed).split(","):
                 assert name.strip() in known or not name.strip(), f"{kind} {name}"

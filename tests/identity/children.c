@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Updates of what is inside of child graphs. HIP says success to most of them and does what it likes: an update of an
- * exec keeps the arguments that a child's kernels had (7.2.4). What counts is that every launch does what HIP's does.
+ * exec keeps the arguments that a child's kernels had (7.2.4, C122). What counts is that every launch does what HIP's does.
  */
 #include "identity.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments written into the memory that HIP hands out for a node: no call tells of it, and the next update of an exec
- * from that graph takes them. */
+ * from that graph takes them (C110). */
 #include "identity.h"
 
 static hipStream_t stream;

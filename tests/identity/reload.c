@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules come and go: the same addresses of functions, code and images with other kernels behind them (C026). */
+/* Modules come and go: the same addresses of functions, code and images with other kernels behind them. */
 #include "identity.h"
 
 static hipStream_t stream;

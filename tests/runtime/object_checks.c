@@ -132,6 +132,31 @@ static void check_failed_mutators(void)
     CHECK(live(RL_GRAPH) == 0 && live(RL_NODE) == 0 && live(RL_EXEC) == 0);
 }
 
+/* HIP looks for the node, and whether there are parameters, before it changes anything. */
+static void check_refused_calls(void)
+{
+    hipKernelNodeParams params = { .func = (void *)5 }, without = { .func = NULL };
+    hipGraphNode_t nodes[3], others[3], made;
+    hipGraph_t graph = chain(nodes);
+    hipGraphExec_t exec = instantiate(graph);
+
+    chain(others);
+    standin_fail("hipGraphExecKernelNodeSetParams", 1, 4, hipErrorInvalidValue, false);
+    CHECK(hipGraphExecKernelNodeSetParams(exec, others[0], &params) == hipErrorInvalidValue);
+    CHECK(hipGraphExecKernelNodeSetParams(exec, nodes[0], NULL) == hipErrorInvalidValue);
+    CHECK(hipGraphExecKernelNodeSetParams(exec, nodes[0], &without) == hipErrorInvalidValue);
+    standin_fail("hipGraphNodeSetEnabled", 1, 1, hipErrorInvalidValue, false);
+    CHECK(hipGraphNodeSetEnabled(exec, others[1], 0) == hipErrorInvalidValue);
+    CHECK(reason_of(exec) == RL_REASON_NONE && !stale(exec));
+    CHECK(hipGraphExecKernelNodeSetParams(exec, nodes[0], &params) == hipErrorInvalidValue);
+    CHECK(reason_of(exec) == RL_REASON_NATIVE_FAILED && stale(exec));
+
+    /* a graph is compared with what it was before */
+    standin_fail("hipGraphAddKernelNode", 1, 1, hipErrorInvalidValue, false);
+    CHECK(hipGraphAddKernelNode(&made, graph, NULL, 0, &without) == hipErrorInvalidValue);
+    CHECK(hipGetLastError() == hipErrorInvalidValue && reason_from(graph) == RL_REASON_NONE);
+}
+
 /* C045: a failing call that left a node in the graph. */
 static void check_half_done(void)
 {
@@ -459,11 +484,11 @@ static void check_graph_inside_itself(void)
 
 RUN_CHECKS({ "explicit_graph", check_explicit_graph }, { "edits", check_edits },
            { "address_reuse", check_address_reuse }, { "unseen_destroy", check_unseen_destroy },
-           { "failed_mutators", check_failed_mutators }, { "half_done", check_half_done },
-           { "secret_changes", check_secret_changes }, { "secret_parameters", check_secret_parameters },
-           { "user_objects", check_user_objects }, { "child_graphs", check_child_graphs },
-           { "unseen_graph", check_unseen_graph }, { "flags", check_flags },
-           { "exec_parameters", check_exec_parameters }, { "update", check_update },
+           { "failed_mutators", check_failed_mutators }, { "refused_calls", check_refused_calls },
+           { "half_done", check_half_done }, { "secret_changes", check_secret_changes },
+           { "secret_parameters", check_secret_parameters }, { "user_objects", check_user_objects },
+           { "child_graphs", check_child_graphs }, { "unseen_graph", check_unseen_graph },
+           { "flags", check_flags }, { "exec_parameters", check_exec_parameters }, { "update", check_update },
            { "many_updates", check_many_updates }, { "unloads", check_unloads }, { "fork", check_fork },
            { "edit_of_unknown_node", check_edit_of_unknown_node },
            { "graph_inside_itself", check_graph_inside_itself })

@@ -98,6 +98,47 @@ static void check_pending_error(void)
     CHECK(reason_of(exec) != RL_REASON_PENDING_ERROR && hipGetLastError() == hipSuccess);
 }
 
+static hipGraphExec_t unread_exec(hipGraph_t graph)
+{
+    hipGraphExec_t exec;
+
+    CHECK(hipGraphLaunch(NULL, NULL) == hipErrorInvalidValue);
+    exec = instantiate(graph);
+    CHECK(reason_of(exec) == RL_REASON_PENDING_ERROR);
+    return exec;
+}
+
+/* An error does not decide for the exec's life: its graph is read as soon as HIP can be asked, if it still is what it
+ * was. */
+static void check_pending_error_that_ends(void)
+{
+    hipGraphNode_t nodes[3];
+    hipGraph_t graph = chain(nodes);
+    hipGraphExec_t exec = unread_exec(graph), other = unread_exec(graph);
+
+    CHECK(hipGraphLaunch(exec, NULL) == hipSuccess && reason_of(exec) == RL_REASON_PENDING_ERROR);
+    CHECK(hipGetLastError() == hipErrorInvalidValue);
+    GOOD(hipGraphLaunch(exec, NULL));
+    CHECK(reason_of(exec) == RL_REASON_NONE && exec_record(exec)->topology->node_count == 3);
+    CHECK(reason_of(other) == RL_REASON_PENDING_ERROR);
+    GOOD(hipGraphDestroy(graph)); /* the last moment */
+    CHECK(reason_of(other) == RL_REASON_NONE && exec_record(other)->topology->node_count == 3);
+
+    graph = chain(nodes);
+    exec = unread_exec(graph);
+    CHECK(hipGetLastError() == hipErrorInvalidValue);
+    kernel_node(graph, 4, nodes[2]);
+    GOOD(hipGraphLaunch(exec, NULL));
+    CHECK(reason_of(exec) == RL_REASON_PENDING_ERROR); /* the graph is not what the exec was made of */
+
+    graph = chain(nodes);
+    exec = unread_exec(graph);
+    GOOD(hipGraphDestroy(graph)); /* with the error still there */
+    CHECK(hipGetLastError() == hipErrorInvalidValue);
+    GOOD(hipGraphLaunch(exec, NULL));
+    CHECK(reason_of(exec) == RL_REASON_PENDING_ERROR && hipGetLastError() == hipSuccess);
+}
+
 /* A call of ours that fails leaves neither an error nor another mode. */
 static void check_failing_calls(void)
 {
@@ -373,7 +414,9 @@ static void check_faults(void)
 }
 
 RUN_CHECKS({ "foreign_capture", check_foreign_capture }, { "relaxed_mode", check_relaxed_mode },
-           { "pending_error", check_pending_error }, { "failing_calls", check_failing_calls },
-           { "hip_calls_itself", check_hip_calls_itself }, { "callbacks", check_callbacks },
+           { "pending_error", check_pending_error },
+           { "pending_error_that_ends", check_pending_error_that_ends },
+           { "failing_calls", check_failing_calls }, { "hip_calls_itself", check_hip_calls_itself },
+           { "callbacks", check_callbacks },
            { "callbacks_that_end_in_a_jump", check_callbacks_that_end_in_a_jump }, { "lookup", check_lookup },
            { "faults", check_faults })
