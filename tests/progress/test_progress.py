@@ -277,6 +277,7 @@ def modes_of(target: int, mix: int) -> list[str]:
     ],
 )
 def test_threads_go_on_beside_replays(mix: Path, gfx: str, name: str, mode: str) -> None:
+    """C039: replays in several streams at once wait for nobody for whom a launch by HIP would not."""
     queues, threads = MIXES[name]
     settings = {"GPU_MAX_HW_QUEUES": str(queues)} if queues else {}
     options = ("--gfx", gfx, *MODES[mode])
