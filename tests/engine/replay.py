@@ -74,17 +74,19 @@ def run(
     options: tuple[str, ...] = (),
     settings: dict[str, str] | None = None,
     library: Path | None = LIBRARY,
+    preload: str = "",
     trace: bool = False,
     seconds: int = SECONDS,
 ) -> Run:
-    """`program` is an application of tests/apps or a path; `library` None: without the preload."""
+    """`program` is an application of tests/apps or a path; `library` None: without the preload. `preload`: the library
+    among others, in the loader's spelling."""
     path = APPS / program if isinstance(program, str) else program
     assert path.exists(), f"{path} is not built: `make build softgpu apps`"
     with tempfile.TemporaryDirectory() as folder:
         report, packets = Path(folder) / "report.json", Path(folder) / "trace.json"
         environment = dict(os.environ, **(settings or {}))
         if library:
-            environment |= {"LD_PRELOAD": str(library), "REDLINE_REPORT": str(report)}
+            environment |= {"LD_PRELOAD": preload or str(library), "REDLINE_REPORT": str(report)}
         traced = ("--trace", str(packets)) if trace else ()
         command = [str(ROOT / "softgpu" / "run"), *options, *traced, "--", str(path), *arguments]
         done = subprocess.run(
