@@ -48,7 +48,8 @@ int main(int argc, char **argv)
     const char *route = argc > 1 ? argv[1] : "handle";
     app_begin("changed_by", 1, argv, 3, 1024);
     hipFunction_t mul_add = app_kernel("mul_add");
-    uint32_t *data = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n), factor = 3, term = 1;
+    uint32_t *data = device_words(app.n), *got = host_words(app.n), *want = host_words(app.n), factor = 3,
+             term = 1;
     hipStream_t stream = new_stream();
     hipGraph_t graph;
 

@@ -18,7 +18,12 @@ HIP = ROOT / "build" / "rocm" / "7.2.4"
 APPS = ROOT / "tests" / "apps"
 FIXTURES = {"APP_FIXTURES": str(ROOT / "softgpu" / "kernels" / "fixtures")}
 FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D__HIP_PLATFORM_AMD__"]
-LINK = [f"-L{HIP / 'lib'}", "-Wl,--no-as-needed", "-lamdhip64", "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
+LINK = [
+    f"-L{HIP / 'lib'}",
+    "-Wl,--no-as-needed",
+    "-lamdhip64",
+    "-Wl,--unresolved-symbols=ignore-in-shared-libs",
+]
 TARGETS = ("gfx1100", "gfx1201")
 
 
@@ -54,7 +59,7 @@ class Programs:
     def routed(self, source: Path, *flags: str, linked: bool) -> Path:
         """All calls go through pointers; `linked`: HIP is there from the start, as the linker sees to it."""
         name = f"{source.stem}-{'linked' if linked else 'client'}"
-        files = ["-include", self.folder / "routed.h", source, self.folder / "routed.c"]
+        files: list[str | Path] = ["-include", self.folder / "routed.h", source, self.folder / "routed.c"]
         return self.compile(name, *flags, *files, *(LINK if linked else []), "-ldl")
 
     def linked(self, source: Path) -> Path:
@@ -69,12 +74,16 @@ class Programs:
         return self.compile(name, *flags, "-shared", "-fPIC", source, "-ldl")
 
 
-def both(program: Path, *arguments: str, gfx: str = "gfx1100", before: str = "", after: str = "", **settings: str) -> Run:
+def both(
+    program: Path, *arguments: str, gfx: str = "gfx1100", before: str = "", after: str = "", **settings: str
+) -> Run:
     """Runs without and with the library, among other preloads; both have to pass and to say the same."""
     others = ":".join(part for part in (before, after) if part)
     options = ("--gfx", gfx)
     environment = {**FIXTURES, **settings}
-    native = run(program, *arguments, options=options, settings={**environment, "LD_PRELOAD": others}, library=None)
+    native = run(
+        program, *arguments, options=options, settings={**environment, "LD_PRELOAD": others}, library=None
+    )
     preload = ":".join(part for part in (before, str(LIBRARY), after) if part)
     ours = run(program, *arguments, options=options, settings=environment, preload=preload)
     assert (native.verdict.partition(" ")[0], native.status) == ("PASS", 0), native.said

@@ -15,7 +15,9 @@ from routes.routed import APPS, HERE, HIP, TARGETS, Programs, both
 pytestmark = needs_hip
 
 MUTATORS = "hipGraphExec*,hipGraphNode*,hipGraphKernel*,hipGraphMem*,hipModuleUnload,hipDeviceReset"
-CAPTURES = "hipStreamBeginCapture*,hipStreamEndCapture*,hipGraphInstantiate*,hipGraphExecDestroy,hipStreamDestroy"
+CAPTURES = (
+    "hipStreamBeginCapture*,hipStreamEndCapture*,hipGraphInstantiate*,hipGraphExecDestroy,hipStreamDestroy"
+)
 SPLITS = {"all": "*", "launches": "hipGraphLaunch", "mutators": MUTATORS, "captures": CAPTURES}
 ROUTES = ("handle", "proc", "entry")
 
@@ -119,7 +121,9 @@ def test_c063_hip_under_another_name_is_replayed(
     assert ours.launches("replayed") == 5
 
 
-def test_c063_plugin_that_is_bound_to_hip_under_another_name(programs: Programs, renamed: dict[str, Path]) -> None:
+def test_c063_plugin_that_is_bound_to_hip_under_another_name(
+    programs: Programs, renamed: dict[str, Path]
+) -> None:
     """The file has another name and the usual soname: the loader takes it for what the plugin needs."""
     program = programs.routed(HERE / "open.c", linked=False)
     plugin = programs.plugin(APPS / "chain.c", "-Dmain=start")
