@@ -120,6 +120,26 @@ static void half_done(void)
     printf("\n");
 }
 
+/* An update that fails at its second node has set the first. */
+static void half_updated(void)
+{
+    uint32_t *side = device_words(app.n), five = 5, fifty = 50;
+    hipGraph_t chain = new_graph(), loose = new_graph();
+    hipGraphExecUpdateResult result;
+    hipGraphNode_t node, error;
+
+    node = node_of(chain, NULL, 0, app_kernel("set"), BLOCKS(app.n), ARGUMENTS(&data, &five, &app.n));
+    node_of(chain, &node, 1, app_kernel("set"), BLOCKS(app.n), ARGUMENTS(&side, &five, &app.n));
+    node_of(loose, NULL, 0, app_kernel("set"), BLOCKS(app.n), ARGUMENTS(&data, &fifty, &app.n));
+    node_of(loose, NULL, 0, app_kernel("set"), BLOCKS(app.n), ARGUMENTS(&side, &fifty, &app.n));
+    hipGraphExec_t exec = instantiate(chain);
+    printf("half updated:");
+    run(exec);
+    said(hipGraphExecUpdate(exec, loose, &error, &result));
+    run(exec);
+    printf(" %u %u\n", word_at(data, 1), word_at(side, 1));
+}
+
 int main(int argc, char **argv)
 {
     app_begin("failed_calls", argc, argv, 1, 1024);
@@ -129,5 +149,6 @@ int main(int argc, char **argv)
     updates();
     graphs();
     half_done();
+    half_updated();
     return app_pass();
 }
